@@ -1,1 +1,20 @@
-__version__ = "0"
+"""Deep graph networks of coupled oscillators, around any PyTorch Geometric layer."""
+
+from importlib.metadata import version
+
+from graphcon.divergence import DivergenceError, detect_divergence
+from graphcon.errors import InputError
+from graphcon.oscillator import GraphCON
+from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
+
+__version__ = version("graphcon")
+
+__all__ = [
+    "DegenerateDynamicsWarning",
+    "DivergenceError",
+    "GraphCON",
+    "InputError",
+    "UnstableDynamicsWarning",
+    "__version__",
+    "detect_divergence",
+]

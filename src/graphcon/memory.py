@@ -18,6 +18,8 @@ Step = Callable[..., State]
 
 # `auto` keeps what autograd keeps up to this size, and recomputes beyond it.
 AUTO_BYTES = 1 << 30
+# Up to this depth `checkpoint` recomputes once; beyond, twice, to keep still less.
+ONE_LEVEL = 64
 # What one step of a layer keeps for the backward pass, in units of the state X: measured 3 to 6 for PyG's layers.
 _STATES_PER_STEP = 4
 
@@ -30,10 +32,12 @@ def store(step: Step, state: State, steps: int, buffers: Iterable[Tensor] = ()) 
 
 
 def checkpoint(step: Step, state: State, steps: int, buffers: Iterable[Tensor] = ()) -> State:
-    r"""Keeps a state every :math:`\sqrt{\text{steps}}` or so and recomputes what lies between, one more forward.
+    r"""Keeps a few states and recomputes what lies between.
 
-    The recomputation restores the random numbers and the autocast state, and the graph of gradients is the one that
-    :func:`store` builds, so gradients are equal to the last bit.
+    Up to `ONE_LEVEL` steps about the square root of the depth is kept and every step is computed once more. Beyond,
+    what is recomputed keeps only a few of its states in turn: about twice the cube root of the depth, for one more
+    forward pass. The recomputation restores the random numbers and the autocast state, and the graph of gradients is
+    the one that :func:`store` builds, so gradients are equal to the last bit.
 
     Args:
         step: One step, ``(n, *state) -> state``.
@@ -48,11 +52,19 @@ def checkpoint(step: Step, state: State, steps: int, buffers: Iterable[Tensor] =
     # torch.compile takes no context here, and needs none: what changes a buffer it runs once.
     aware = buffers and not torch.compiler.is_compiling()
     context = {"context_fn": partial(_pass_and_second_pass, buffers)} if aware else {}
-    length = segment_length(steps)
-    for first in range(0, steps, length):
-        segment = partial(_segment, step, first, min(first + length, steps))
-        state = recompute_in_backward(segment, *state, use_reentrant=False, **context)
-    return state
+
+    def run(state: State, first: int, last: int, lengths: list[int]) -> State:
+        if not lengths:
+            for n in range(first, last):
+                state = step(n, *state)
+            return state
+        length, *shorter = lengths
+        for start in range(first, last, length):
+            segment = partial(_unpacked, run, start, min(start + length, last), shorter)
+            state = recompute_in_backward(segment, *state, use_reentrant=False, **context)
+        return state
+
+    return run(state, 0, steps, segment_lengths(steps))
 
 
 STRATEGIES = {"store": store, "checkpoint": checkpoint}
@@ -66,15 +78,16 @@ def choose(mode: str, steps: int, x: Tensor) -> Callable[..., State]:
     return STRATEGIES[mode]
 
 
-def segment_length(steps: int) -> int:
-    """How many steps to recompute at a time: a kept state is two tensors (X, Y), a recomputed step some four."""
-    return max(1, round(math.sqrt(2 * steps / _STATES_PER_STEP)))
+def segment_lengths(steps: int) -> list[int]:
+    """How many steps lie between two kept states, outermost first."""
+    if steps <= ONE_LEVEL:
+        return [math.ceil(math.sqrt(steps))]
+    root = round(steps ** (1 / 3))
+    return [math.ceil(steps / root), math.ceil(steps / root**2)]
 
 
-def _segment(step: Step, first: int, last: int, *state: Tensor) -> State:
-    for n in range(first, last):
-        state = step(n, *state)
-    return state
+def _unpacked(run: Callable[..., State], first: int, last: int, lengths: list[int], *state: Tensor) -> State:
+    return run(state, first, last, lengths)
 
 
 def _pass_and_second_pass(buffers: list[Tensor]):

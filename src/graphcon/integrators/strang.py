@@ -42,7 +42,7 @@ class Strang(Integrator):
 
 def oscillator_flow(
     t: float, alpha: Coefficient, gamma: Coefficient
-) -> tuple[Coefficient, Coefficient, Coefficient, Coefficient]:
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     r"""The four entries of :math:`\exp(t \begin{pmatrix} 0 & 1 \\ -\gamma & -\alpha \end{pmatrix})`.
 
     With :math:`z = (\gamma - \alpha^2/4) t^2`, :math:`c = e^{-\alpha t/2} \cos\sqrt z` and
@@ -55,14 +55,16 @@ def oscillator_flow(
         gamma: The squared frequency, a number or one per channel.
 
     Returns:
-        The entries x from x, x from y, y from x, y from y: numbers where alpha and gamma are numbers.
+        The entries x from x, x from y, y from x, y from y.
     """
-    given_numbers = not isinstance(alpha, Tensor) and not isinstance(gamma, Tensor)
-    a = torch.as_tensor(alpha, dtype=torch.float64 if given_numbers else None) * (t / 2)
-    g = torch.as_tensor(gamma, dtype=torch.float64 if given_numbers else None) * (t * t)
+    a, g = _as_tensor(alpha) * (t / 2), _as_tensor(gamma) * (t * t)
     c, s = _damped_cosine_and_sine(g - a * a, a)
-    entries = (c + a * s, t * s, -g / t * s, c - a * s)
-    return tuple(entry.item() for entry in entries) if given_numbers else entries  # pyright: ignore[reportReturnType]  # four of four
+    return c + a * s, t * s, -g / t * s, c - a * s
+
+
+def _as_tensor(coefficient: Coefficient) -> Tensor:
+    # A number becomes a zero-dimensional double: exact, and it does not widen the state it multiplies.
+    return coefficient if isinstance(coefficient, Tensor) else torch.tensor(coefficient, dtype=torch.float64)
 
 
 def _damped_cosine_and_sine(z: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:

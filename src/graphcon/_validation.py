@@ -1,0 +1,190 @@
+"""Bad input is refused before any work is done: the argument, its value, the rule, the cure."""
+
+import inspect
+import math
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import Module, ModuleList
+
+
+def check_number(name: str, value: Any, *, positive: bool) -> float:
+    """Returns a finite number that is positive, or at least not negative."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}, but must be a number")
+    if not math.isfinite(value) or value < 0 or (positive and value == 0):
+        rule = "positive" if positive else "not negative"
+        raise ValueError(f"{name}={value!r}, but {name} must be finite and {rule}")
+    return float(value)
+
+
+def check_probability(name: str, value: Any) -> float:
+    """Returns a probability in [0, 1)."""
+    value = check_number(name, value, positive=False)
+    if value >= 1.0:
+        raise ValueError(f"{name}={value!r}, but {name} is the share of entries set to zero: 0 <= {name} < 1")
+    return value
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Returns one of the choices; an unknown one is refused with the nearest name."""
+    if value in choices:
+        return value
+    near = get_close_matches(str(value), choices, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(map(repr, choices))}.{hint}")
+
+
+def check_coupling_and_steps(coupling: Any, steps: Any) -> tuple[Module, int]:
+    """Returns the layer shared by all steps or the `ModuleList` with one per step, and the number of steps."""
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int)):
+        raise TypeError(f"steps={steps!r} is a {type(steps).__name__}, but must be a whole number")
+    if steps is not None and steps < 1:
+        raise ValueError(f"steps={steps}, but at least one step is needed")
+    if isinstance(coupling, Module) and not isinstance(coupling, ModuleList):
+        if steps is None:
+            raise ValueError(
+                f"steps is missing: one {type(coupling).__name__} is shared by all steps, so say how many, "
+                "e.g. steps=32; or give a list with one layer per step"
+            )
+        check_declared_width(coupling)
+        return coupling, steps
+    if not isinstance(coupling, list | tuple | ModuleList):
+        raise TypeError(
+            f"coupling={coupling!r} is a {type(coupling).__name__}, but must be a layer (a torch.nn.Module) "
+            "or a list with one layer per step"
+        )
+    layers = list(coupling)
+    if not layers:
+        raise ValueError("coupling is an empty list, but needs one layer per step")
+    for n, layer in enumerate(layers):
+        if not isinstance(layer, Module):
+            raise TypeError(
+                f"coupling[{n}]={layer!r} is a {type(layer).__name__}, but must be a layer (a torch.nn.Module)"
+            )
+        check_declared_width(layer)
+    if steps is not None and steps != len(layers):
+        raise ValueError(
+            f"steps={steps}, but coupling lists {len(layers)} layers, one per step: leave steps out, "
+            "or give one layer to be shared by all steps"
+        )
+    return ModuleList(layers), len(layers)
+
+
+def width(layer: Module) -> int | None:
+    """The number of channels a layer says it takes; None where it does not say or is yet to learn it."""
+    channels = getattr(layer, "in_channels", None)
+    if isinstance(channels, list | tuple) and channels:
+        channels = channels[0]
+    return channels if isinstance(channels, int) and channels > 0 else None
+
+
+def check_declared_width(layer: Module) -> None:
+    """Refuses a layer that says that its output is wider or narrower than its input."""
+    taken, given = width(layer), getattr(layer, "out_channels", None)
+    if taken is None or not isinstance(given, int):
+        return
+    if isinstance(powers := getattr(layer, "powers", None), list | tuple):  # MixHopConv concatenates them
+        given *= len(powers)
+    if getattr(layer, "concat", False) is True and isinstance(heads := getattr(layer, "heads", None), int):
+        given *= heads
+    if taken != given:
+        raise ValueError(_other_width(layer, taken, given))
+
+
+def _other_width(layer: Module, taken: int, given: int) -> str:
+    heads = getattr(layer, "heads", 1)
+    if getattr(layer, "concat", False) is True and isinstance(heads, int) and heads > 1:
+        cure = f"give it concat=False, or out_channels={taken // heads} if {heads} divides {taken}"
+    else:
+        cure = f"give the layer out_channels={taken}, or follow it by a linear map back to {taken}"
+    return (
+        f"coupling {layer} turns {taken} channels into {given}, but the oscillator adds its output to the state, "
+        f"so both must have the same number of channels: {cure}"
+    )
+
+
+def check_force(force: Any, x: Tensor, layer: Module) -> None:
+    """Refuses what a layer returned if it cannot be added to the state."""
+    if not isinstance(force, Tensor):
+        raise TypeError(
+            f"coupling {layer} returned a {type(force).__name__}, but must return one tensor of the shape of x, "
+            f"{list(x.shape)}"
+        )
+    if force.shape == x.shape:
+        return
+    if force.shape[:-1] == x.shape[:-1]:
+        raise ValueError(_other_width(layer, x.size(-1), force.size(-1)))
+    raise ValueError(
+        f"coupling {layer} returned shape {list(force.shape)} for x of shape {list(x.shape)}, "
+        "but must return the shape it was given"
+    )
+
+
+def check_state(x: Any, y: Any, layer: Module) -> None:
+    """Refuses a state that is no floating-point matrix or does not fit the layer."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"x is a {type(x).__name__}, but must be a tensor of shape [nodes, channels]")
+    if x.dim() < 2:
+        raise ValueError(f"x has shape {list(x.shape)}, but must have shape [nodes, channels]")
+    if not x.is_floating_point():
+        raise TypeError(f"x is {x.dtype}, but the state of an oscillator is a real number: use x.float()")
+    if (channels := width(layer)) is not None and x.size(-1) != channels:
+        raise ValueError(
+            f"x has {x.size(-1)} channels (shape {list(x.shape)}), but coupling {layer} takes {channels}: "
+            f"map x to {channels} channels first, e.g. with torch.nn.Linear({x.size(-1)}, {channels})"
+        )
+    if y is None:
+        return
+    if not isinstance(y, Tensor):
+        raise TypeError(f"y is a {type(y).__name__}, but must be a tensor of the shape of x, {list(x.shape)}")
+    if y.shape != x.shape:
+        raise ValueError(f"y has shape {list(y.shape)} and x has {list(x.shape)}, but a velocity has the shape of x")
+
+
+def edge_index_position(layer: Module) -> int | None:
+    """Which of the arguments after x is ``edge_index``; None where the layer has none of that name."""
+    names = [
+        parameter.name
+        for parameter in inspect.signature(layer.forward).parameters.values()
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
+    return names.index("edge_index") - 1 if "edge_index" in names[1:] else None
+
+
+def check_edge_index(edge_index: Any, num_nodes: int) -> None:
+    """Refuses edges of the wrong type or shape, or to nodes that do not exist.
+
+    The range is looked at on a CPU only: on a GPU it would have to wait for the device.
+    """
+    if not isinstance(edge_index, Tensor):
+        if hasattr(edge_index, "sparse_sizes"):  # torch_sparse.SparseTensor
+            return
+        raise TypeError(
+            f"edge_index is a {type(edge_index).__name__}, but must be a torch.int64 tensor of shape [2, edges]"
+        )
+    if edge_index.layout is not torch.strided:
+        if edge_index.shape != (num_nodes, num_nodes):
+            raise ValueError(
+                f"edge_index is a sparse matrix of shape {list(edge_index.shape)}, but x has {num_nodes} nodes: "
+                f"it must have shape [{num_nodes}, {num_nodes}]"
+            )
+        return
+    if edge_index.dim() != 2 or edge_index.size(0) != 2:
+        hint = ": use edge_index.t()" if edge_index.dim() == 2 and edge_index.size(1) == 2 else ""
+        raise ValueError(f"edge_index has shape {list(edge_index.shape)}, but must have shape [2, edges]{hint}")
+    if edge_index.dtype is not torch.int64 and type(edge_index) is Tensor:
+        raise TypeError(f"edge_index is {edge_index.dtype}, but must be torch.int64: use edge_index.long()")
+    if edge_index.numel() == 0 or edge_index.device.type != "cpu":
+        return
+    low, high = (int(value) for value in edge_index.as_subclass(Tensor).aminmax())
+    if low < 0 or high >= num_nodes:
+        wrong = low if low < 0 else high
+        column = int((edge_index.as_subclass(Tensor) == wrong).any(0).nonzero()[0])
+        raise ValueError(
+            f"edge_index names node {wrong} (edge {column}), but x has {num_nodes} nodes, 0 to {num_nodes - 1}: "
+            "remove the edge, or add the node's row to x"
+        )

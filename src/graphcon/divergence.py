@@ -1,0 +1,92 @@
+"""Finds the step at which a state became NaN or infinite, on request and at no cost otherwise."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from graphcon.stability import Stability
+
+State = tuple[Tensor, ...]
+
+
+class Oscillator(Protocol):
+    """What the message tells of the network in which a state diverged."""
+
+    steps: int
+
+    @property
+    def stability(self) -> Stability: ...
+
+
+class DivergenceError(ArithmeticError):
+    """The state of an oscillator became NaN or infinite.
+
+    Attributes:
+        step: The step at which it began; 0 where the input had it already.
+    """
+
+    def __init__(self, message: str, step: int):
+        super().__init__(message)
+        self.step = step
+
+
+_watching = False
+
+
+@contextmanager
+def detect_divergence() -> Iterator[None]:
+    """Within this context every `GraphCON` looks at its state after every step and raises `DivergenceError`.
+
+    It costs a pass over the state per step; outside the context nothing is looked at.
+
+    Example::
+
+        with graphcon.detect_divergence():
+            loss = model(x, edge_index).sum()
+    """
+    global _watching
+    before, _watching = _watching, True
+    try:
+        yield
+    finally:
+        _watching = before
+
+
+def watched(step: Callable[..., State], oscillator: Oscillator) -> Callable[..., State]:
+    """Returns the step as it is, or within :func:`detect_divergence` one that looks at what goes in and comes out.
+
+    Args:
+        step: One step, ``(n, *state) -> state``.
+        oscillator: Whose step it is.
+    """
+    if not _watching:
+        return step
+
+    def looking(n: int, *state: Tensor) -> State:
+        if n == 0:
+            _look(0, state, oscillator)
+        state = step(n, *state)
+        _look(n + 1, state, oscillator)
+        return state
+
+    return looking
+
+
+def _look(n: int, state: State, oscillator: Oscillator) -> None:
+    for name, value in zip(("X", "Y"), state, strict=False):
+        bad = ~torch.isfinite(value)
+        if not bool(bad.any()):
+            continue
+        where = bad.nonzero()[0].tolist()
+        what = "NaN" if bool(value[tuple(where)].isnan()) else "infinite"
+        share = f"{int(bad.sum())} of {bad.numel()} entries, the first at node {where[-2]}, channel {where[-1]}"
+        if n == 0:
+            raise DivergenceError(f"the state {name} is {what} before the first step ({share}): check the input", 0)
+        raise DivergenceError(
+            f"the state {name} became {what} at step {n} of {oscillator.steps} ({share}). "
+            f"Without the coupling the step is {oscillator.stability} Smaller dt, more damping alpha, a bounded act such as 'tanh' or gradient clipping tame it.",
+            n,
+        )

@@ -1,0 +1,276 @@
+"""GraphCON: any message-passing layer as the coupling of damped oscillators."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch.nn import Dropout, Module, ModuleList, Parameter, UninitializedParameter
+from torch.nn.parameter import is_lazy
+from torch_geometric.nn import inits
+from torch_geometric.nn.resolver import activation_resolver
+
+from graphcon import _validation as validation
+from graphcon import memory as memories
+from graphcon.divergence import watched
+from graphcon.integrators import INTEGRATORS, Integrator
+from graphcon.stability import DegenerateDynamicsWarning, Stability, UnstableDynamicsWarning
+
+State = tuple[Tensor, ...]
+
+
+class GraphCON(Module):
+    r"""Wraps a message-passing layer F into a network of coupled, damped oscillators (eqs. (1) and (4) of
+    `"Graph-Coupled Oscillator Networks" <https://arxiv.org/abs/2202.02296>`_).
+
+    .. math::
+        X'' = \sigma(F(X)) - \gamma X - \alpha X'
+
+    is stepped from :math:`X_0 = x` and :math:`Y_0 = y`, by default as
+
+    .. math::
+        Y_n &= Y_{n-1} + \Delta t\,[\sigma(F(X_{n-1})) - \gamma X_{n-1} - \alpha Y_{n-1}] \\
+        X_n &= X_{n-1} + \Delta t\, Y_n
+
+    Args:
+        coupling (torch.nn.Module or list): A layer that maps ``[nodes, channels]`` to the same shape, shared by all
+            steps; or a list with one layer per step.
+        steps (int, optional): The number of steps. Needed for a shared layer. (default: length of the list)
+        dt (float, optional): The time step :math:`\Delta t`. (default: :obj:`0.5`)
+        alpha (float, optional): The damping :math:`\alpha`. (default: :obj:`0.5`)
+        gamma (float, optional): The squared frequency :math:`\gamma`. (default: :obj:`1.0`)
+        act (str or Callable, optional): The activation :math:`\sigma`, by name or as a callable; :obj:`None` for the
+            identity. (default: :obj:`"relu"`)
+        dropout (float, optional): Dropout on the force :math:`\sigma(F(X))`, not on the state. (default: :obj:`0.0`)
+        integrator (str or Integrator, optional): How to step: :obj:`"imex"` (the scheme above), :obj:`"strang"`
+            (second order) or :obj:`"adaptive"` (the continuous-time solution). (default: :obj:`"imex"`)
+        memory (str, optional): How the backward pass gets the states: :obj:`"store"` keeps them, :obj:`"checkpoint"`
+            keeps about the square root of the depth and recomputes, with gradients equal to the last bit,
+            :obj:`"auto"` decides by size. (default: :obj:`"auto"`)
+        trainable (bool, optional): Learns :math:`\alpha` and :math:`\gamma` per channel from the given values on,
+            kept non-negative. (default: :obj:`False`)
+
+    Shapes:
+        - **input:** x ``[nodes, channels]``, then whatever the coupling takes, e.g. ``edge_index [2, edges]``
+        - **output:** ``[nodes, channels]``
+
+    Example::
+
+        layer = GraphCON(GCNConv(64, 64), steps=32)
+        x = layer(x, edge_index)
+    """
+
+    def __init__(
+        self,
+        coupling: Module | Sequence[Module],
+        steps: int | None = None,
+        *,
+        dt: float = 0.5,
+        alpha: float = 0.5,
+        gamma: float = 1.0,
+        act: str | Callable[[Tensor], Tensor] | None = "relu",
+        dropout: float = 0.0,
+        integrator: str | Integrator = "imex",
+        memory: str = "auto",
+        trainable: bool = False,
+    ):
+        super().__init__()
+        self.coupling, self.steps = validation.check_coupling_and_steps(coupling, steps)
+        self.dt = validation.check_number("dt", dt, positive=True)
+        self._start = {
+            "alpha": validation.check_number("alpha", alpha, positive=False),
+            "gamma": validation.check_number("gamma", gamma, positive=False),
+        }
+        self.act = _resolve_act(act)
+        self.dropout = Dropout(validation.check_probability("dropout", dropout))
+        self.integrator = _resolve_integrator(integrator)
+        self.memory = validation.check_choice("memory", memory, ["auto", *memories.STRATEGIES])
+        self.trainable = trainable
+        if dropout > 0.0 and not self.integrator.allows_random_force:
+            raise ValueError(
+                f"dropout={dropout} with integrator={self.integrator.name!r}: a solver that chooses its own steps "
+                "needs a force that is the same at every call; use dropout=0.0, or integrator='strang'"
+            )
+        self._edge_index_at = validation.edge_index_position(self._layer(0))
+        self._warn_of_dynamics()
+        if trainable:
+            channels = validation.width(self._layer(0))
+            for name in self._start:
+                empty = UninitializedParameter() if channels is None else Parameter(torch.empty(channels))
+                self.register_parameter(f"raw_{name}", empty)
+            self._reset_coefficients()
+
+    @property
+    def shared(self) -> bool:
+        """Whether all steps share one layer."""
+        return not isinstance(self.coupling, ModuleList)
+
+    @property
+    def alpha(self) -> float | Tensor:
+        """The damping: a number, or one per channel where it is learned."""
+        return self._coefficient("alpha")
+
+    @property
+    def gamma(self) -> float | Tensor:
+        """The squared frequency: a number, or one per channel where it is learned."""
+        return self._coefficient("gamma")
+
+    @property
+    def stability(self) -> Stability:
+        """What the uncoupled step does with dt and the alpha and gamma given at the start."""
+        return self.integrator.stability(self.dt, **self._start)
+
+    def forward(
+        self, x: Tensor, *args: Any, y: Tensor | None = None, return_velocity: bool = False, **kwargs: Any
+    ) -> Any:
+        r"""Steps the oscillators from :math:`X_0 = x` to :math:`X_N`.
+
+        Args:
+            x (torch.Tensor): The node features :math:`X_0`, ``[nodes, channels]``.
+            *args: What the coupling takes after x, e.g. ``edge_index``.
+            y (torch.Tensor, optional): The velocities :math:`Y_0`. (default: :obj:`x`)
+            return_velocity (bool, optional): Returns :math:`(X_N, Y_N)`. (default: :obj:`False`)
+            **kwargs: What the coupling takes by name, e.g. ``edge_weight``.
+        """
+        step, state = self._prepare(x, y, args, kwargs)
+        run = memories.choose(self.memory, self.steps, x)
+        x, y = run(step, state, self.steps, self.coupling.buffers())[:2]
+        return (x, y) if return_velocity else x
+
+    @torch.no_grad()
+    def trajectory(
+        self, x: Tensor, *args: Any, y: Tensor | None = None, return_velocity: bool = False, **kwargs: Any
+    ) -> Any:
+        r"""Returns all states :math:`X_0, \ldots, X_N` as ``[steps + 1, nodes, channels]``, keeping no gradients.
+
+        Args:
+            x (torch.Tensor): The node features :math:`X_0`, ``[nodes, channels]``.
+            *args: What the coupling takes after x.
+            y (torch.Tensor, optional): The velocities :math:`Y_0`. (default: :obj:`x`)
+            return_velocity (bool, optional): Returns the pair of all X and all Y. (default: :obj:`False`)
+            **kwargs: What the coupling takes by name.
+        """
+        step, state = self._prepare(x, y, args, kwargs)
+        states = [state]
+        for n in range(self.steps):
+            state = step(n, *state)
+            states.append(state)
+        xs = torch.stack([state[0] for state in states])
+        return (xs, torch.stack([state[1] for state in states])) if return_velocity else xs
+
+    def reset_parameters(self) -> None:
+        """Resets the layers, and alpha and gamma to the values given at the start."""
+        inits.reset(self.coupling)
+        inits.reset(self.act)
+        if self.trainable:
+            self._reset_coefficients()
+
+    def _prepare(
+        self, x: Tensor, y: Tensor | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., State], State]:
+        """Checks what comes in; returns the step ``(n, x, y, *carried) -> state`` and the first state."""
+        if not torch.compiler.is_compiling():
+            validation.check_state(x, y, self._layer(0))
+            if "edge_index" in kwargs:
+                validation.check_edge_index(kwargs["edge_index"], x.size(-2))
+            elif self._edge_index_at is not None and self._edge_index_at < len(args):
+                validation.check_edge_index(args[self._edge_index_at], x.size(-2))
+            self._materialize(x)
+        step = self.integrator.bind(self.dt, self.alpha, self.gamma)
+
+        def one(n: int, *state: Tensor) -> State:
+            state = step(self._force(n, args, kwargs), *state)
+            return state if self.shared else state[:2]  # what is carried belongs to one layer
+
+        return watched(one, self), (x, x if y is None else y)
+
+    def _force(self, n: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Tensor], Tensor]:
+        layer = self._layer(n)
+
+        def force(x: Tensor) -> Tensor:
+            f = layer(x, *args, **kwargs)
+            validation.check_force(f, x, layer)
+            return self.dropout(self.act(f))
+
+        return force
+
+    def _layer(self, n: int) -> Module:
+        return self.coupling[n] if isinstance(self.coupling, ModuleList) else self.coupling
+
+    def _coefficient(self, name: str) -> float | Tensor:
+        if not self.trainable:
+            return self._start[name]
+        raw = cast(Tensor, getattr(self, f"raw_{name}"))
+        # Reflected at zero: never negative, exact at the start, and a coefficient that starts at zero still learns.
+        return torch.where(raw >= 0, raw, -raw)
+
+    def _reset_coefficients(self) -> None:
+        for name, value in self._start.items():
+            parameter = cast(Parameter, getattr(self, f"raw_{name}"))
+            if not is_lazy(parameter):
+                torch.nn.init.constant_(parameter, value)
+
+    def _materialize(self, x: Tensor) -> None:
+        """Gives the learned alpha and gamma their width, where the layer did not tell it."""
+        if self.trainable and is_lazy(self.raw_alpha):
+            for name in self._start:
+                getattr(self, f"raw_{name}").materialize((x.size(-1),), device=x.device, dtype=x.dtype)
+            self._reset_coefficients()
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        for name in self._start:
+            saved = state_dict.get(f"{prefix}raw_{name}")
+            if self.trainable and saved is not None and is_lazy(parameter := getattr(self, f"raw_{name}")):
+                parameter.materialize(saved.shape, dtype=saved.dtype)
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+    def _warn_of_dynamics(self) -> None:
+        verdict = self.stability
+        if verdict.regime == "degenerate":
+            warnings.warn(self._describe(verdict), DegenerateDynamicsWarning, stacklevel=3)
+        elif verdict.regime == "unstable":
+            warnings.warn(self._describe(verdict), UnstableDynamicsWarning, stacklevel=3)
+
+    def _describe(self, verdict: Stability) -> str:
+        return f"GraphCON with dt={self.dt:g}, {self._coefficients()} is {verdict}"
+
+    def _coefficients(self) -> str:
+        return ", ".join(f"{name}={value:g}" for name, value in self._start.items())
+
+    def __repr__(self) -> str:
+        """All that tells two GraphCONs apart, in one line."""
+        if isinstance(self.coupling, ModuleList):
+            names = list(dict.fromkeys(str(layer) for layer in self.coupling))
+            layers = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
+        else:
+            layers = str(self.coupling)
+        parts = [layers, f"steps={self.steps}", f"dt={self.dt:g}", self._coefficients(), f"act={_name_of(self.act)}"]
+        parts += [f"dropout={self.dropout.p:g}"] if self.dropout.p > 0 else []
+        parts += [f"integrator={self.integrator.name}", f"memory={self.memory}", f"shared={self.shared}"]
+        parts += ["trainable=True"] if self.trainable else []
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _resolve_act(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:
+    if act is None:
+        return torch.nn.Identity()
+    if callable(act) and not isinstance(act, type):
+        return act
+    try:
+        return cast(Callable[[Tensor], Tensor], activation_resolver(act))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"act={act!r} is no activation: give a name such as 'relu', 'tanh' or 'gelu', a callable, or None "
+            f"for the identity ({error})"
+        ) from None
+
+
+def _resolve_integrator(integrator: str | Integrator) -> Integrator:
+    if isinstance(integrator, Integrator):
+        return integrator
+    return INTEGRATORS[validation.check_choice("integrator", integrator, list(INTEGRATORS))]()
+
+
+def _name_of(act: Callable[[Tensor], Tensor]) -> str:
+    return str(act) if isinstance(act, Module) else getattr(act, "__name__", repr(act))
