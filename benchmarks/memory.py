@@ -30,7 +30,10 @@ def main() -> None:
         megabytes = [result[0] for result in results]
         ratio = megabytes[3] / megabytes[1]
         seconds = " ".join(f"{result[1]:.2f}" for result in results)
-        print(f"{depth:>6} " + " ".join(f"{value:>14.1f}" for value in megabytes) + f" {ratio:>16.3f} {seconds}", flush=True)
+        print(
+            f"{depth:>6} " + " ".join(f"{value:>14.1f}" for value in megabytes) + f" {ratio:>16.3f} {seconds}",
+            flush=True,
+        )
 
 
 def _options() -> argparse.Namespace:

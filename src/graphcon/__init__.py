@@ -2,6 +2,7 @@
 
 from importlib.metadata import version
 
+from graphcon.conformance import CouplingReport, check_coupling
 from graphcon.divergence import DivergenceError, detect_divergence
 from graphcon.errors import InputError
 from graphcon.oscillator import GraphCON
@@ -10,11 +11,13 @@ from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarnin
 __version__ = version("graphcon")
 
 __all__ = [
+    "CouplingReport",
     "DegenerateDynamicsWarning",
     "DivergenceError",
     "GraphCON",
     "InputError",
     "UnstableDynamicsWarning",
     "__version__",
+    "check_coupling",
     "detect_divergence",
 ]

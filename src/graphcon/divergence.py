@@ -87,6 +87,7 @@ def _look(n: int, state: State, oscillator: Oscillator) -> None:
             raise DivergenceError(f"the state {name} is {what} before the first step ({share}): check the input", 0)
         raise DivergenceError(
             f"the state {name} became {what} at step {n} of {oscillator.steps} ({share}). "
-            f"Without the coupling the step is {oscillator.stability} Smaller dt, more damping alpha, a bounded act such as 'tanh' or gradient clipping tame it.",
+            f"Without the coupling the step is {oscillator.stability} "
+            "Smaller dt, more damping alpha, a bounded act such as 'tanh' or gradient clipping tame it.",
             n,
         )

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -51,7 +52,7 @@ def checkpoint(step: Step, state: State, steps: int, buffers: Iterable[Tensor] =
     buffers = list(buffers)
     # torch.compile takes no context here, and needs none: what changes a buffer it runs once.
     aware = buffers and not torch.compiler.is_compiling()
-    context = {"context_fn": partial(_pass_and_second_pass, buffers)} if aware else {}
+    context: dict[str, Any] = {"context_fn": partial(_pass_and_second_pass, buffers)} if aware else {}
 
     def run(state: State, first: int, last: int, lengths: list[int]) -> State:
         if not lengths:

@@ -97,8 +97,7 @@ class GraphCON(Module):
         if trainable:
             channels = validation.width(self._layer(0))
             for name in self._start:
-                empty = UninitializedParameter() if channels is None else Parameter(torch.empty(channels))
-                self.register_parameter(f"raw_{name}", empty)
+                setattr(self, f"raw_{name}", _unset(channels))
             self._reset_coefficients()
 
     @property
@@ -213,17 +212,18 @@ class GraphCON(Module):
 
     def _materialize(self, x: Tensor) -> None:
         """Gives the learned alpha and gamma their width, where the layer did not tell it."""
-        if self.trainable and is_lazy(self.raw_alpha):
+        if self.trainable and is_lazy(cast(Tensor, self.raw_alpha)):
             for name in self._start:
                 getattr(self, f"raw_{name}").materialize((x.size(-1),), device=x.device, dtype=x.dtype)
             self._reset_coefficients()
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any) -> None:
+        """Lets a layer that has not yet seen its width take it from what is loaded."""
         for name in self._start:
             saved = state_dict.get(f"{prefix}raw_{name}")
             if self.trainable and saved is not None and is_lazy(parameter := getattr(self, f"raw_{name}")):
                 parameter.materialize(saved.shape, dtype=saved.dtype)
-        super()._load_from_state_dict(state_dict, prefix, *args)
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
     def _warn_of_dynamics(self) -> None:
         verdict = self.stability
@@ -250,6 +250,11 @@ class GraphCON(Module):
         parts += [f"integrator={self.integrator.name}", f"memory={self.memory}", f"shared={self.shared}"]
         parts += ["trainable=True"] if self.trainable else []
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _unset(channels: int | None) -> Parameter:
+    empty = UninitializedParameter() if channels is None else Parameter(torch.empty(channels))
+    return cast(Parameter, empty)
 
 
 def _resolve_act(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:

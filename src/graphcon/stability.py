@@ -82,10 +82,7 @@ def analyse(dt: float, alpha: float, gamma: float) -> Stability:
     damping, restoring = alpha * dt, gamma * dt * dt
     determinant, trace = 1.0 - damping, 2.0 - damping - restoring
     discriminant = trace * trace - 4.0 * determinant
-    if discriminant < 0.0:
-        radius = math.sqrt(determinant)
-    else:
-        radius = (abs(trace) + math.sqrt(discriminant)) / 2.0
+    radius = math.sqrt(determinant) if discriminant < 0.0 else (abs(trace) + math.sqrt(discriminant)) / 2.0
     max_dt = _max_dt(alpha, gamma)
 
     if abs(damping - 1.0) < _TOLERANCE and abs(restoring - 1.0) < _TOLERANCE:
@@ -112,9 +109,7 @@ def analyse(dt: float, alpha: float, gamma: float) -> Stability:
     period = 2.0 * math.pi / math.acos(trace / (2.0 * math.sqrt(determinant)))
     if alpha == 0.0:
         return Stability("conservative", max_dt, 1.0, f"oscillates for ever, one turn in {period:.3g} steps.")
-    return Stability(
-        "oscillating", max_dt, radius, f"one turn in {period:.3g} steps, decaying by {radius:.3g} a step."
-    )
+    return Stability("oscillating", max_dt, radius, f"one turn in {period:.3g} steps, decaying by {radius:.3g} a step.")
 
 
 def _max_dt(alpha: float, gamma: float) -> float:

@@ -40,9 +40,7 @@ class Strang(Integrator):
         return stability.analyse_exact(dt, alpha, gamma)
 
 
-def oscillator_flow(
-    t: float, alpha: Coefficient, gamma: Coefficient
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def oscillator_flow(t: float, alpha: Coefficient, gamma: Coefficient) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     r"""The four entries of :math:`\exp(t \begin{pmatrix} 0 & 1 \\ -\gamma & -\alpha \end{pmatrix})`.
 
     With :math:`z = (\gamma - \alpha^2/4) t^2`, :math:`c = e^{-\alpha t/2} \cos\sqrt z` and

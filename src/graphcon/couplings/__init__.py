@@ -1,0 +1,9 @@
+"""Couplings PyG does not have, and every coupling by its name."""
+
+from graphcon.couplings._by_name import COUPLINGS, build
+from graphcon.couplings.attention import DotProductConv
+from graphcon.couplings.gated_gcn import GatedGCNConv
+from graphcon.couplings.monet import MoNetConv
+from graphcon.couplings.residual import Residual
+
+__all__ = ["COUPLINGS", "DotProductConv", "GatedGCNConv", "MoNetConv", "Residual", "build"]
