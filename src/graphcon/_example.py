@@ -24,7 +24,13 @@ class Example:
     @classmethod
     def of(cls, layer: Module, x: Tensor | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> "Example":
         """The given example, or a small random graph as wide as the layer takes."""
-        names = list(inspect.signature(layer.forward).parameters)[1:]
+        parameters = list(inspect.signature(layer.forward).parameters.values())[1:]
+        names = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+        if len(args) > len(names):
+            raise TypeError(
+                f"{len(args)} arguments after x, but forward of {layer} names {len(names)} ({', '.join(names)}): "
+                "give the others by name, e.g. edge_weight=edge_weight"
+            )
         named = dict(zip(names, args, strict=False)) | kwargs
         if x is not None:
             return cls(x.detach(), named)
@@ -82,8 +88,12 @@ class Example:
 
     def _role(self, name: str, value: Tensor) -> Role:
         """What a tensor belongs to, by its name and then by its first dimension."""
-        if name in ("edge_index", "hyperedge_index", "batch"):
-            return name  # pyright: ignore[reportReturnType]  # it is one of the three
+        if name in ("hyperedge_index", "batch"):
+            return name  # pyright: ignore[reportReturnType]  # it is one of the two
+        if name.endswith("edge_index"):  # SignedConv has a pos_edge_index and a neg_edge_index
+            return "edge_index"
+        if name.startswith("hyperedge"):  # one row per hyperedge
+            return "edge"
         edges = {value.size(1) for key, value in self.args.items() if key.endswith("edge_index")}
         if value.dim() and value.size(0) in edges and (name.startswith("edge") or value.size(0) != len(self.x)):
             return "edge"

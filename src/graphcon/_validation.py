@@ -79,6 +79,8 @@ def width(layer: Module) -> int | None:
     channels = getattr(layer, "in_channels", None)
     if isinstance(channels, list | tuple) and channels:
         channels = channels[0]
+    if hasattr(layer, "first_aggr"):  # SignedConv counts the channels of positive and negative edges apart
+        return None
     return channels if isinstance(channels, int) and channels > 0 else None
 
 
@@ -100,7 +102,11 @@ def _other_width(layer: Module, taken: int, given: int) -> str:
     if getattr(layer, "concat", False) is True and isinstance(heads, int) and heads > 1:
         cure = f"give it concat=False, or out_channels={taken // heads} if {heads} divides {taken}"
     else:
-        cure = f"give the layer out_channels={taken}, or follow it by a linear map back to {taken}"
+        declared = getattr(layer, "out_channels", None)
+        parts = given // declared if isinstance(declared, int) and declared > 0 else 1  # put side by side
+        cure = f"follow it by a linear map back to {taken}"
+        if parts > 0 and taken % parts == 0:
+            cure = f"give the layer out_channels={taken // parts}, or {cure}"
     return (
         f"coupling {layer} turns {taken} channels into {given}, but the oscillator adds its output to the state, "
         f"so both must have the same number of channels: {cure}"

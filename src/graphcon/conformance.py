@@ -82,7 +82,7 @@ def check_coupling(
         str(layer),
         (
             shape,
-            _run("gradients", lambda: _gradients(layer.train(), example)),
+            _run("gradients", lambda: _gradients(deepcopy(layer).train(), example)),
             _run("permutation", lambda: _permutation(layer.eval(), example, tolerance)),
             _run("batch", lambda: _batch(layer.eval(), example, tolerance)),
             _run("memory", lambda: _memory(layer.train(), example)),

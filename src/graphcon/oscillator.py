@@ -264,10 +264,10 @@ def _resolve_act(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tens
         return act
     try:
         return cast(Callable[[Tensor], Tensor], activation_resolver(act))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError):
         raise ValueError(
             f"act={act!r} is no activation: give a name such as 'relu', 'tanh' or 'gelu', a callable, or None "
-            f"for the identity ({error})"
+            "for the identity"
         ) from None
 
 

@@ -1,13 +1,13 @@
 """Couplings by name: everything in the paper, and every layer of PyG."""
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
 from torch.nn import Linear, Module, ReLU, Sequential
 from torch_geometric.nn import conv
 
-from graphcon._validation import check_choice
 from graphcon.couplings.attention import DotProductConv
 from graphcon.couplings.gated_gcn import GatedGCNConv
 from graphcon.couplings.monet import MoNetConv
@@ -69,4 +69,11 @@ def build(name: str, channels: int, **kwargs: Any) -> Module:
         layer = getattr(conv, name)
         widths = [key for key in ("in_channels", "out_channels", "channels") if key in signature(layer).parameters]
         return layer(**dict.fromkeys(widths, channels), **kwargs)
-    return COUPLINGS[check_choice("coupling", name, [*COUPLINGS, *conv.classes[1:]])](channels, **kwargs)
+    if name not in COUPLINGS:
+        near = get_close_matches(name, [*COUPLINGS, *conv.classes], n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"coupling={name!r} is unknown; choose one of {', '.join(map(repr, COUPLINGS))}, or a layer of "
+            f"torch_geometric.nn by its class name.{hint}"
+        )
+    return COUPLINGS[name](channels, **kwargs)

@@ -18,7 +18,7 @@ class DotProductConv(MessagePassing):
         A_h(X)_{ij} = \operatorname{softmax}_{j \in \mathcal{N}_i \cup \{i\}}
         \frac{(X_i Q_h)^\top (X_j K_h)}{\sqrt{d}}
 
-    The heads are averaged as attention matrices, so A is right-stochastic as eq. (8) of the paper asks, and one map W
+    The heads are averaged as attention matrices, so A is right-stochastic as eq. (9) of the paper asks, and one map W
     carries the values (`GRAND <https://arxiv.org/abs/2106.10934>`_, whose propagation layer this is, has none).
     PyG's ``TransformerConv`` differs: values and a skip connection per head, no self-loops.
 

@@ -1,0 +1,61 @@
+"""The commands as a user types them, in processes of their own."""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from matplotlib.image import imread
+
+
+def graphcon(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "graphcon.cli", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_the_demo_draws_the_energy_figure_and_says_where_it_is(tmp_path: Path):
+    done = graphcon("demo", "--seed", "3", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "runs/demo/dirichlet_energy.png" in done.stdout
+    assert imread(tmp_path / "runs/demo/dirichlet_energy.png").std() > 0.05
+    with (tmp_path / "runs/demo/dirichlet_energy.csv").open() as file:
+        rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    assert [row["layer"] for row in rows] == list(range(1, 101))
+    last = rows[-1]
+    for coupling in ("GCN", "GAT"):
+        assert last[coupling] < 1e-4 < last[f"GraphCON-{coupling}, α = 0.5"]
+        assert last[f"GraphCON-{coupling}, α = 0"] > 1
+
+
+def test_the_same_seed_gives_the_same_numbers(tmp_path: Path):
+    for out in ("a", "b"):
+        assert graphcon("demo", "--out", out, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "a/dirichlet_energy.csv").read_bytes() == (tmp_path / "b/dirichlet_energy.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("dmo",), "demo"),
+        (("demo", "--act", "rellu"), "relu"),
+        (("demo", "--seed", "x"), "--seed"),
+        (("demo", "--out", "taken/demo"), "taken is a file, but a folder is needed"),
+    ],
+)
+def test_bad_input_leaves_with_2_and_a_word_of_help(tmp_path: Path, arguments: tuple[str, ...], message: str):
+    (tmp_path / "taken").write_text("mine")
+    done = graphcon(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_help_and_version(tmp_path: Path):
+    for arguments in ((), ("--help",)):
+        done = graphcon(*arguments, cwd=tmp_path)
+        assert done.returncode == 0
+        assert "demo" in done.stdout
+    assert "Example: graphcon demo" in graphcon("demo", "--help", cwd=tmp_path).stdout
+    assert graphcon("--version", cwd=tmp_path).stdout.startswith("graphcon 0.")

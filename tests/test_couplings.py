@@ -1,0 +1,107 @@
+import math
+
+import pytest
+import torch
+from torch_geometric.nn import GATv2Conv, GCNConv, GMMConv, LGConv
+from torch_geometric.utils import softmax
+
+from graphcon import GraphCON, check_coupling
+from graphcon.couplings import COUPLINGS, DotProductConv, GatedGCNConv, MoNetConv, Residual, build
+
+from graphs import random_graph, ring
+
+OWN = [DotProductConv(8, 8), GatedGCNConv(8, 8), MoNetConv(8, 8), Residual(GCNConv(8, 8), 8)]
+
+
+@pytest.mark.parametrize("layer", OWN, ids=str)
+def test_our_own_layers_are_good_couplings(layer):
+    report = check_coupling(layer)
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("add_self_loops", [True, False])
+def test_dot_product_attention_is_a_mean_of_softmaxes_over_the_neighbourhood(add_self_loops: bool):
+    torch.manual_seed(0)
+    layer = DotProductConv(6, 6, heads=2, key_channels=3, add_self_loops=add_self_loops)
+    x, edge_index = torch.randn(5, 6), random_graph(5, 6)
+    pairs = edge_index[:, edge_index[0] != edge_index[1]] if add_self_loops else edge_index
+    if add_self_loops:
+        pairs = torch.cat([pairs, torch.arange(5).expand(2, 5)], dim=1)
+    matrix = torch.zeros(5, 5)
+    query, key = layer.lin_query(x).view(5, 2, 3), layer.lin_key(x).view(5, 2, 3)
+    for head in range(2):
+        scores = (query[pairs[1], head] * key[pairs[0], head]).sum(-1) / math.sqrt(3)
+        matrix.index_put_((pairs[1], pairs[0]), softmax(scores, pairs[1], num_nodes=5) / 2, accumulate=True)
+    torch.testing.assert_close(matrix.sum(1), torch.ones(5))  # right-stochastic
+    torch.testing.assert_close(layer(x, edge_index), matrix @ layer.lin_value(x) + layer.bias)
+
+
+def test_dot_product_attention_without_values_has_no_map_of_them():
+    layer = DotProductConv(6, 6, values=False, bias=False)
+    assert sorted(layer.state_dict()) == ["lin_key.weight", "lin_query.bias", "lin_query.weight"]
+    constant = torch.ones(5, 6)
+    torch.testing.assert_close(layer(constant, ring(5)), constant)  # an average of equals
+    with pytest.raises(ValueError, match="values=False keeps the 6 channels"):
+        DotProductConv(6, 4, values=False)
+
+
+def test_attention_dropout_acts_in_training_only():
+    layer = DotProductConv(6, 6, dropout=0.5)
+    x = torch.randn(5, 6)
+    assert not torch.equal(layer(x, ring(5)), layer(x, ring(5)))
+    layer.eval()
+    assert torch.equal(layer(x, ring(5)), layer(x, ring(5)))
+
+
+def test_gated_gcn_is_a_gated_mean_by_hand():
+    torch.manual_seed(0)
+    layer = GatedGCNConv(3, 3)
+    x, edge_index = torch.randn(4, 3), torch.tensor([[0, 1, 2], [3, 3, 0]])
+    out = layer(x, edge_index)
+    for i, neighbours in {0: [2], 1: [], 3: [0, 1]}.items():
+        gates = [torch.sigmoid(layer.lin_gate_i(x[i]) + layer.lin_gate_j(x[j])) for j in neighbours]
+        pulled = [gate * layer.lin_neighbor(x[j]) for gate, j in zip(gates, neighbours, strict=True)]
+        mean = sum(pulled, torch.zeros(3)) / (sum(gates, torch.zeros(3)) + layer.eps)
+        torch.testing.assert_close(out[i], layer.lin_self(x[i]) + mean)
+
+
+def test_monet_makes_its_pseudo_coordinates_from_the_degrees():
+    torch.manual_seed(0)
+    layer = MoNetConv(4, 4)
+    x, edge_index = torch.randn(3, 4), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    scale = torch.tensor([1.0, 2.0, 1.0]).rsqrt()
+    pseudo = torch.stack([scale[edge_index[1]], scale[edge_index[0]]], dim=1)
+    torch.testing.assert_close(layer(x, edge_index), GMMConv.forward(layer, x, edge_index, pseudo))
+    with pytest.raises(ValueError, match="edge_attr is missing"):
+        MoNetConv(4, 4, dim=3)(x, edge_index)
+
+
+def test_the_residual_term_stands_inside_the_activation():
+    torch.manual_seed(0)
+    conv = GCNConv(4, 4)
+    layer = Residual(conv, 4)
+    x = torch.randn(6, 4)
+    expected = x + 0.5 * (x + 0.5 * ((conv(x, ring()) + x @ layer.lin.weight.t()).relu() - x - 0.5 * x))
+    torch.testing.assert_close(GraphCON(layer, 1)(x, ring()), expected)
+    weight = torch.rand(12)
+    torch.testing.assert_close(layer(x, ring(), edge_weight=weight), conv(x, ring(), weight) + layer.lin(x))
+
+
+@pytest.mark.parametrize("name", COUPLINGS)
+@pytest.mark.parametrize("channels", [8, 7])
+def test_every_name_builds_a_layer_of_its_width(name: str, channels: int):
+    try:
+        layer = build(name, channels)
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert GraphCON(layer, 2)(torch.randn(6, channels), ring()).shape == (6, channels)
+
+
+def test_options_and_pygs_own_names_are_taken():
+    assert isinstance(build("GATv2Conv", 8), GATv2Conv)
+    assert isinstance(build("LGConv", 8), LGConv)
+    assert build("gat", 8, heads=8).heads == 8
+    with pytest.raises(ValueError, match="heads=3 does not divide the 8 channels"):
+        build("gat", 8, heads=3)
+    with pytest.raises(ValueError, match="coupling='gatt' is unknown.*Did you mean 'gat'"):
+        build("gatt", 8)

@@ -1,0 +1,178 @@
+import itertools
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import BatchNorm1d, Linear, Module, ReLU, Sequential
+from torch.nn.utils.parametrizations import spectral_norm
+from torch_geometric.nn import GATConv, GCNConv, GINConv
+
+from graphcon import GraphCON, memory
+from graphcon.integrators import INTEGRATORS
+from graphcon.memory import ONE_LEVEL, segment_lengths
+
+from graphs import random_graph
+
+NODES, CHANNELS = 12, 4
+EDGES = random_graph(NODES, 20)
+
+
+def _x() -> Tensor:
+    return torch.randn(NODES, CHANNELS, generator=torch.Generator().manual_seed(0))
+
+
+def _all_gradients(network: GraphCON, mode: str, autocast: bool = False, **kwargs: Tensor) -> dict[str, Tensor]:
+    network.memory = mode
+    network.zero_grad()
+    x = _x().requires_grad_()
+    torch.manual_seed(1)
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
+        out = network(x, EDGES, **kwargs)
+        loss = out.float().square().sum()
+    loss.backward()
+    found = {"output": out.detach(), "x": x.grad}
+    found |= {name: p.grad for name, p in network.named_parameters()}
+    found |= {name: value.grad for name, value in kwargs.items() if value.requires_grad}
+    assert all(value is not None and value.isfinite().all() for value in found.values())
+    return {name: value.clone() for name, value in found.items()}
+
+
+def _assert_same_bits(network: GraphCON, **kwargs) -> None:
+    stored, recomputed = (_all_gradients(network, mode, **kwargs) for mode in ("store", "checkpoint"))
+    assert stored.keys() == recomputed.keys()
+    different = [name for name, value in stored.items() if not torch.equal(value, recomputed[name])]
+    assert not different
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("shared", [True, False], ids=["shared", "per-step"])
+@pytest.mark.parametrize("trainable", [True, False], ids=["trainable", "fixed"])
+@pytest.mark.parametrize("steps", [1, 7, ONE_LEVEL + 6])
+def test_recomputed_gradients_equal_stored_ones_to_the_last_bit(
+    integrator: str, shared: bool, trainable: bool, steps: int
+):
+    if integrator == "adaptive" and steps > 7:
+        steps = 9  # the solver takes many evaluations a step
+    torch.manual_seed(0)
+    layers = [GATConv(CHANNELS, 2, heads=2, dropout=0.0) for _ in range(1 if shared else steps)]
+    dropout = 0.0 if integrator == "adaptive" else 0.3
+    _assert_same_bits(
+        GraphCON(layers[0] if shared else layers, steps, integrator=integrator, dropout=dropout, trainable=trainable)
+    )
+
+
+def test_dropout_inside_the_layer_is_recomputed_too():
+    torch.manual_seed(0)
+    _assert_same_bits(GraphCON(GATConv(CHANNELS, 2, heads=2, dropout=0.5), 9, dropout=0.5))
+
+
+@pytest.mark.parametrize("integrator", ["imex", "strang"])
+def test_autocast_is_recomputed_too(integrator: str):
+    torch.manual_seed(0)
+    _assert_same_bits(GraphCON(GCNConv(CHANNELS, CHANNELS), 9, dropout=0.3, integrator=integrator), autocast=True)
+
+
+def test_gradients_of_keyword_arguments_agree_too():
+    torch.manual_seed(0)
+    weight = torch.rand(EDGES.size(1), requires_grad=True)
+    network = GraphCON(GCNConv(CHANNELS, CHANNELS), 9)
+    results = []
+    for mode in ("store", "checkpoint"):
+        weight.grad = None
+        results.append(_all_gradients(network, mode, edge_weight=weight))
+    assert all(torch.equal(value, results[1][name]) for name, value in results[0].items())
+    assert "edge_weight" in results[0]
+
+
+class Perturbed(Module):
+    """Reads a buffer that it changes at every call."""
+
+    def __init__(self):
+        super().__init__()
+        self.lin = Linear(CHANNELS, CHANNELS)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        self.calls += 1
+        return self.lin(x) * (1 + 1 / self.calls.clone())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: GINConv(
+            Sequential(Linear(CHANNELS, CHANNELS), BatchNorm1d(CHANNELS), ReLU(), Linear(CHANNELS, CHANNELS))
+        ),
+        lambda: GINConv(spectral_norm(Linear(CHANNELS, CHANNELS))),
+        Perturbed,
+    ],
+    ids=["batch norm", "spectral norm", "a counter"],
+)
+@pytest.mark.parametrize("steps", [9, ONE_LEVEL + 6])
+def test_running_statistics_are_counted_once(make, steps: int):
+    networks = []
+    for mode in ("store", "checkpoint"):
+        torch.manual_seed(0)
+        network = GraphCON(make(), steps)
+        gradients = _all_gradients(network, mode)
+        networks.append(({name: value.clone() for name, value in network.named_buffers()}, gradients))
+    (stored_buffers, stored), (buffers, recomputed) = networks
+    assert stored_buffers.keys() == buffers.keys() != set()
+    assert all(torch.equal(value, buffers[name]) for name, value in stored_buffers.items())
+    assert all(torch.equal(value, recomputed[name]) for name, value in stored.items())
+
+
+@pytest.mark.parametrize("steps", [5, ONE_LEVEL + 6])
+def test_double_backward_agrees_too(steps: int):
+    torch.manual_seed(0)
+    network = GraphCON(GCNConv(CHANNELS, CHANNELS), steps, act="tanh").double()
+    results = []
+    for mode in ("store", "checkpoint"):
+        network.memory = mode
+        x = _x().double().requires_grad_()
+        (slope,) = torch.autograd.grad(network(x, EDGES).square().sum(), x, create_graph=True)
+        results.append(torch.autograd.grad(slope.square().sum(), [x, *network.parameters()]))
+    for stored, recomputed in zip(*results, strict=True):
+        torch.testing.assert_close(stored, recomputed, rtol=1e-12, atol=1e-12)
+
+
+def test_fewer_tensors_are_kept_than_steps_taken():
+    """Counts what the forward pass of 256 steps leaves alive for the backward pass."""
+    kept: dict[str, int] = {}
+    for mode in ("store", "checkpoint"):
+        network = GraphCON(GCNConv(CHANNELS, CHANNELS), 256, memory=mode)
+        seen: set[int] = set()
+        alive = []
+
+        def pack(value: Tensor, seen=seen, alive=alive) -> Tensor:
+            if value.data_ptr() not in seen:
+                seen.add(value.data_ptr())
+                alive.append(value)
+            return value
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda value: value):
+            network(_x().requires_grad_(), EDGES)
+        kept[mode] = sum(value.numel() for value in alive)
+    assert kept["checkpoint"] < kept["store"] / 10
+
+
+def test_without_gradients_nothing_is_kept_in_either_mode():
+    network = GraphCON(GCNConv(CHANNELS, CHANNELS), 9, memory="checkpoint")
+    with torch.no_grad():
+        assert not network(_x(), EDGES).requires_grad
+
+
+def test_auto_stores_what_is_small_and_recomputes_what_is_large(monkeypatch):
+    x = _x()
+    assert memory.choose("auto", 1000, x) is memory.store
+    monkeypatch.setattr(memory, "AUTO_BYTES", 1000)
+    assert memory.choose("auto", 1000, x) is memory.checkpoint
+    assert memory.choose("store", 1000, x) is memory.store
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 64, 65, 100, 256, 1000, 1024])
+def test_segments_cover_every_depth_and_grow_slower_than_it(steps: int):
+    lengths = segment_lengths(steps)
+    assert all(1 <= length <= steps for length in lengths)
+    counts = [steps / lengths[0]] + [a / b for a, b in itertools.pairwise(lengths)] + [lengths[-1]]
+    assert sum(counts) <= 3.5 * steps ** (1 / len(counts)) + 2

@@ -1,0 +1,153 @@
+import pytest
+import torch
+import torch.nn.functional as F
+from torch_geometric.data import Batch, Data
+from torch_geometric.loader import DataLoader
+from torch_geometric.nn import GATConv, GCNConv, Sequential
+from torch_geometric.nn.models import GCN
+
+from graphcon.couplings import COUPLINGS
+from graphcon.models import GraphCONNet
+
+from graphs import random_graph
+
+NODES, FEATURES = 10, 5
+
+
+def _data(seed: int = 0, nodes: int = NODES) -> Data:
+    generator = torch.Generator().manual_seed(seed)
+    return Data(x=torch.randn(nodes, FEATURES, generator=generator), edge_index=random_graph(nodes, 12, seed))
+
+
+@pytest.mark.parametrize("coupling", [name for name in COUPLINGS if name != "spline"])
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("residual", [True, False])
+def test_every_coupling_makes_a_network_for_nodes_and_for_graphs(coupling: str, shared: bool, residual: bool):
+    options = {"coupling": coupling, "shared": shared, "residual": residual}
+    data = _data()
+    nodes = GraphCONNet(FEATURES, 8, 3, 2, dropout=0.1, **options)
+    assert nodes(data.x, data.edge_index).shape == (NODES, 2)
+    batch = Batch.from_data_list([_data(1), _data(2, 7)])
+    graphs = GraphCONNet(FEATURES, 8, 3, 2, task="graph", **options)
+    out = graphs(batch.x, batch.edge_index, batch=batch.batch)
+    assert out.shape == (2, 2)
+    out.sum().backward()
+    assert all(p.grad is not None for p in graphs.parameters())
+    graphs.eval()
+    alone = torch.cat([graphs(data.x, data.edge_index) for data in batch.to_data_list()])
+    torch.testing.assert_close(graphs(batch.x, batch.edge_index, batch=batch.batch), alone, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("readout", ["sum", "mean", "max"])
+def test_the_readout_is_what_it_says(readout: str):
+    data = _data()
+    net = GraphCONNet(FEATURES, 8, 3, task="graph", readout=readout)
+    states = net.embed(data.x, data.edge_index)
+    expected = states.amax(0) if readout == "max" else getattr(states, readout)(0)
+    torch.testing.assert_close(net(data.x, data.edge_index)[0], expected)
+
+
+def test_it_stands_where_pygs_gcn_stood():
+    data = _data()
+    arguments = (FEATURES, 16, 4, 3)
+    options = {"dropout": 0.5, "act": "tanh"}
+    for model in (GCN(*arguments, **options), GraphCONNet(*arguments, **options)):
+        model.reset_parameters()
+        assert model(data.x, data.edge_index).shape == (NODES, 3)
+        assert model(data.x, data.edge_index, edge_weight=torch.rand(data.num_edges)).shape == (NODES, 3)
+        assert (model.in_channels, model.hidden_channels, model.num_layers, model.out_channels) == arguments
+    assert GraphCONNet(FEATURES, 16, 4)(data.x, data.edge_index).shape == (NODES, 16)
+
+
+def test_it_works_inside_pygs_sequential():
+    data = _data()
+    net = Sequential("x, edge_index", [(GraphCONNet(FEATURES, 8, 3), "x, edge_index -> x"), torch.nn.Linear(8, 2)])
+    assert net(data.x, data.edge_index).shape == (NODES, 2)
+
+
+def test_the_training_script_of_pygs_examples_runs_with_it():
+    """The loop of PyG's introduction, with the model exchanged and nothing else."""
+    torch.manual_seed(0)
+    data = _data(nodes=40)
+    data.y = (data.x[:, 0] > 0).long()
+    data.train_mask = torch.arange(40) < 30
+    model = GraphCONNet(in_channels=FEATURES, hidden_channels=16, num_layers=8, out_channels=2, dropout=0.1)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=5e-4)
+    model.train()
+    for _ in range(150):
+        optimizer.zero_grad()
+        out = model(data.x, data.edge_index)
+        F.cross_entropy(out[data.train_mask], data.y[data.train_mask]).backward()
+        optimizer.step()
+    model.eval()
+    accuracy = (model(data.x, data.edge_index).argmax(-1) == data.y)[data.train_mask].float().mean()
+    assert accuracy > 0.9
+
+
+def test_a_loader_of_graphs_feeds_it():
+    graphs = [_data(seed, nodes=6 + seed) for seed in range(5)]
+    net = GraphCONNet(FEATURES, 8, 3, 1, task="graph", readout="sum")
+    for batch in DataLoader(graphs, batch_size=2):
+        out = net(batch.x, batch.edge_index, batch=batch.batch, batch_size=batch.num_graphs)
+        assert out.shape == (batch.num_graphs, 1)
+
+
+@pytest.mark.parametrize("coupling", ["gcn", "gat", "transformer", "gatedgcn"])
+@pytest.mark.parametrize("task", ["node", "graph"])
+def test_it_compiles_into_one_graph(coupling: str, task: str):
+    data = _data()
+    net = GraphCONNet(FEATURES, 8, 3, 2, coupling=coupling, task=task)
+    batch = torch.zeros(NODES, dtype=torch.long)
+    compiled = torch.compile(net, backend="aot_eager", fullgraph=True)
+    out = compiled(data.x, data.edge_index, batch=batch, batch_size=1)
+    torch.testing.assert_close(out, net(data.x, data.edge_index, batch=batch, batch_size=1))
+
+
+def test_the_input_width_can_be_found_at_the_first_call():
+    data = _data()
+    net = GraphCONNet(-1, 8, 3, 2)
+    assert net(data.x, data.edge_index).shape == (NODES, 2)
+
+
+def test_a_layer_and_a_list_of_layers_are_couplings():
+    data = _data()
+    one = GraphCONNet(FEATURES, 8, 5, 2, coupling=GATConv(8, 8))
+    assert one.oscillator.shared
+    several = GraphCONNet(FEATURES, 8, 2, 2, coupling=[GCNConv(8, 8), GATConv(8, 8)], residual=True)
+    assert not several.oscillator.shared
+    assert several(data.x, data.edge_index).shape == (NODES, 2)
+    with pytest.raises(TypeError, match="heads: options of the coupling, but the coupling is given as a layer"):
+        GraphCONNet(FEATURES, 8, 5, 2, coupling=GATConv(8, 8), heads=2)
+
+
+def test_edge_features_reach_a_coupling_that_takes_them_and_warn_at_one_that_does_not():
+    data = _data()
+    edge_attr = torch.rand(data.num_edges, 3)
+    attentive = GraphCONNet(FEATURES, 8, 2, coupling="gat", edge_dim=3)
+    attentive.eval()
+    assert not torch.equal(
+        attentive(data.x, data.edge_index, edge_attr=edge_attr),
+        attentive(data.x, data.edge_index, edge_attr=torch.zeros_like(edge_attr)),
+    )
+    with pytest.warns(UserWarning, match="edge_attr is given, but coupling GCNConv does not take it"):
+        GraphCONNet(FEATURES, 8, 2)(data.x, data.edge_index, edge_attr=edge_attr)
+
+
+def test_dropout_at_input_and_output_follows_dropout_unless_given():
+    net = GraphCONNet(FEATURES, 8, 2, dropout=0.3)
+    assert (net.input_dropout.p, net.output_dropout.p, net.oscillator.dropout.p) == (0.3, 0.3, 0.3)
+    net = GraphCONNet(FEATURES, 8, 2, dropout=0.3, input_dropout=0.0, output_dropout=0.6)
+    assert (net.input_dropout.p, net.output_dropout.p, net.oscillator.dropout.p) == (0.0, 0.6, 0.3)
+
+
+def test_repr_is_exact():
+    assert str(GraphCONNet(5, 8, 3, 2)) == (
+        "GraphCONNet(5, 2, task=node, GraphCON(GCNConv(8, 8), steps=3, dt=0.5, alpha=0.5, gamma=1, act=ReLU(), "
+        "integrator=imex, memory=auto, shared=True))"
+    )
+
+
+@pytest.mark.parametrize(("option", "value"), [("task", "edge"), ("readout", "median"), ("coupling", "gnc")])
+def test_an_unknown_choice_is_refused(option: str, value: str):
+    with pytest.raises(ValueError, match=f"{option}='{value}' is unknown"):
+        GraphCONNet(5, 8, 3, 2, **{option: value})

@@ -1,0 +1,225 @@
+import copy
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import Linear, Module, PReLU, Sequential
+from torch_geometric.nn import GATConv, GCN2Conv, GCNConv, GINConv, RGCNConv
+from torch_geometric.nn import Sequential as GraphSequential
+
+from graphcon import GraphCON
+
+from graphs import random_graph, ring
+
+NODES, CHANNELS = 6, 4
+
+
+@pytest.fixture
+def x() -> Tensor:
+    return torch.randn(NODES, CHANNELS, generator=torch.Generator().manual_seed(0))
+
+
+def gcn() -> GCNConv:
+    torch.manual_seed(0)
+    return GCNConv(CHANNELS, CHANNELS)
+
+
+class Half(Module):
+    """F(X) = X / 2, to be worked out by hand."""
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return x / 2
+
+
+def test_two_steps_by_hand():
+    layer = GraphCON(Half(), steps=2, dt=0.5, alpha=0.5, gamma=1.0)
+    x0, y0 = 4.0, -2.0
+    y1 = y0 + 0.5 * (2.0 - x0 - 0.5 * y0)
+    x1 = x0 + 0.5 * y1
+    y2 = y1 + 0.5 * (max(x1 / 2, 0.0) - x1 - 0.5 * y1)
+    x2 = x1 + 0.5 * y2
+    x, y = layer(torch.tensor([[x0]]), torch.empty(2, 0).long(), y=torch.tensor([[y0]]), return_velocity=True)
+    assert (x.item(), y.item()) == (x2, y2)
+
+
+def test_the_velocity_starts_as_the_state_unless_given(x):
+    layer = GraphCON(gcn(), 3)
+    assert torch.equal(layer(x, ring()), layer(x, ring(), y=x))
+    assert not torch.equal(layer(x, ring()), layer(x, ring(), y=torch.zeros_like(x)))
+
+
+def test_the_state_given_in_is_not_changed(x):
+    before = x.clone()
+    GraphCON(gcn(), 3)(x, ring(), y=x)
+    assert torch.equal(x, before)
+
+
+def test_going_on_from_a_state_is_going_all_the_way(x):
+    conv = gcn()
+    x3, y3 = GraphCON(conv, 3)(x, ring(), return_velocity=True)
+    torch.testing.assert_close(GraphCON(conv, 4)(x3, ring(), y=y3), GraphCON(conv, 7)(x, ring()))
+
+
+def test_a_list_takes_its_layers_in_order(x):
+    layers = [gcn(), GATConv(CHANNELS, CHANNELS), GCNConv(CHANNELS, CHANNELS, bias=False)]
+    one_by_one, velocity = x, x
+    for layer in layers:
+        one_by_one, velocity = GraphCON(layer, 1)(one_by_one, ring(), y=velocity, return_velocity=True)
+    torch.testing.assert_close(GraphCON(layers)(x, ring()), one_by_one)
+
+
+def test_the_trajectory_goes_from_the_input_to_the_output_and_keeps_no_gradients(x):
+    layer = GraphCON(gcn(), 5)
+    xs, ys = layer.trajectory(x.requires_grad_(), ring(), return_velocity=True)
+    out, velocity = layer(x, ring(), return_velocity=True)
+    assert xs.shape == ys.shape == (6, NODES, CHANNELS)
+    assert torch.equal(xs[0], x)
+    assert torch.equal(ys[0], x)
+    assert torch.equal(xs[-1], out)
+    assert torch.equal(ys[-1], velocity)
+    assert not xs.requires_grad
+    assert torch.equal(layer.trajectory(x, ring()), xs)
+
+
+def test_edge_weights_reach_the_coupling_by_place_and_by_name(x):
+    layer = GraphCON(gcn(), 3)
+    weight = torch.rand(2 * NODES)
+    by_name = layer(x, ring(), edge_weight=weight)
+    assert torch.equal(layer(x, ring(), weight), by_name)
+    assert torch.equal(layer(x, edge_index=ring(), edge_weight=weight), by_name)
+    assert not torch.equal(layer(x, ring()), by_name)
+
+
+def test_edge_types_and_a_starting_feature_reach_the_coupling(x):
+    kinds = torch.arange(2 * NODES) % 3
+    relational = GraphCON(RGCNConv(CHANNELS, CHANNELS, num_relations=3), 3)
+    assert not torch.equal(relational(x, ring(), kinds), relational(x, ring(), edge_type=kinds.flip(0)))
+    anchored = GraphCON(GCN2Conv(CHANNELS, alpha=0.5), 3)
+    assert not torch.equal(anchored(x, x, ring()), anchored(x, torch.zeros_like(x), ring()))
+
+
+def test_gradients_reach_edge_weights(x):
+    weight = torch.rand(2 * NODES, requires_grad=True)
+    GraphCON(gcn(), 3)(x, ring(), weight).sum().backward()
+    assert weight.grad is not None
+    assert weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("act", ["tanh", torch.tanh, torch.nn.Tanh()], ids=["name", "function", "module"])
+def test_the_activation_is_a_name_a_function_or_a_module(x, act):
+    conv = gcn()
+    expected = x + 0.5 * (x + 0.5 * (torch.tanh(conv(x, ring())) - x - 0.5 * x))
+    torch.testing.assert_close(GraphCON(conv, 1, act=act)(x, ring()), expected)
+
+
+def test_no_activation_is_the_identity(x):
+    conv = gcn()
+    expected = x + 0.5 * (x + 0.5 * (conv(x, ring()) - x - 0.5 * x))
+    torch.testing.assert_close(GraphCON(conv, 1, act=None)(x, ring()), expected)
+
+
+def test_an_activation_with_parameters_is_learned(x):
+    layer = GraphCON(gcn(), 3, act=PReLU())
+    layer(x, ring()).sum().backward()
+    assert any(name.startswith("act.") and p.grad is not None for name, p in layer.named_parameters())
+
+
+def test_dropout_drops_the_force_and_not_the_state(x):
+    layer = GraphCON(gcn(), 1, dt=0.5, alpha=0.5, gamma=1.0, dropout=0.999, act="sigmoid")
+    forceless = x + 0.5 * (x + 0.5 * (-x - 0.5 * x))
+    torch.manual_seed(0)
+    torch.testing.assert_close(layer(x, ring()), forceless)
+    layer.eval()
+    assert torch.equal(layer(x, ring()), layer(x, ring()))
+    assert not torch.allclose(layer(x, ring()), forceless)
+
+
+@pytest.mark.parametrize("integrator", ["imex", "strang"])
+def test_learned_coefficients_start_as_given_and_never_become_negative(x, integrator: str):
+    layer = GraphCON(gcn(), 4, alpha=0.0, gamma=0.01, trainable=True, integrator=integrator)
+    assert layer.alpha.tolist() == [0.0] * CHANNELS
+    optimizer = torch.optim.SGD(layer.parameters(), lr=1e-3)
+    for _ in range(5):
+        optimizer.zero_grad()
+        layer(x, ring()).square().sum().backward()
+        assert (layer.raw_alpha.grad != 0).all()
+        optimizer.step()
+        assert (layer.alpha >= 0).all()
+        assert (layer.gamma >= 0).all()
+    assert not torch.equal(layer.alpha, torch.zeros(CHANNELS))
+
+
+def test_learned_coefficients_find_their_width_at_the_first_call_and_on_loading(x):
+    def network() -> GraphCON:
+        return GraphCON(GINConv(Sequential(Linear(CHANNELS, CHANNELS))), 2, trainable=True)
+
+    first, second = network(), network()
+    out = first(x, ring())
+    assert first.alpha.shape == (CHANNELS,)
+    second.load_state_dict(first.state_dict())
+    assert torch.equal(second(x, ring()), out)
+
+
+def test_reset_parameters_starts_anew(x):
+    layer = GraphCON(gcn(), 2, alpha=0.3, trainable=True)
+    weight = layer.coupling.lin.weight.clone()
+    torch.nn.init.constant_(layer.raw_alpha, 9.0)
+    layer.reset_parameters()
+    assert not torch.equal(layer.coupling.lin.weight, weight)
+    torch.testing.assert_close(layer.alpha, torch.full((CHANNELS,), 0.3))
+
+
+def test_the_state_dict_is_that_of_the_layers():
+    assert set(GraphCON(gcn(), 2).state_dict()) == {"coupling.bias", "coupling.lin.weight"}
+    assert set(GraphCON([gcn(), gcn()]).state_dict()) >= {"coupling.0.bias", "coupling.1.lin.weight"}
+
+
+def test_repr_is_exact():
+    assert str(GraphCON(GCNConv(8, 8), steps=32)) == (
+        "GraphCON(GCNConv(8, 8), steps=32, dt=0.5, alpha=0.5, gamma=1, act=ReLU(), integrator=imex, memory=auto, "
+        "shared=True)"
+    )
+    assert str(GraphCON([GATConv(8, 2, heads=4)] * 3, act=torch.tanh, dropout=0.1, trainable=True)) == (
+        "GraphCON(GATConv(8, 2, heads=4), steps=3, dt=0.5, alpha=0.5, gamma=1, act=tanh, dropout=0.1, "
+        "integrator=imex, memory=auto, shared=False, trainable=True)"
+    )
+    assert str(GraphCON([GCNConv(8, 8), GATConv(8, 8)], integrator="strang", memory="store")) == (
+        "GraphCON([GCNConv(8, 8), GATConv(8, 8, heads=1)], steps=2, dt=0.5, alpha=0.5, gamma=1, act=ReLU(), "
+        "integrator=strang, memory=store, shared=False)"
+    )
+
+
+def test_it_works_inside_pygs_sequential_and_around_it(x):
+    inner = GraphSequential("x, edge_index", [(gcn(), "x, edge_index -> x"), Linear(CHANNELS, CHANNELS)])
+    outer = GraphSequential("x, edge_index", [(GraphCON(inner, 3), "x, edge_index -> x"), Linear(CHANNELS, 2)])
+    assert outer(x, ring()).shape == (NODES, 2)
+
+
+def test_it_can_be_copied_and_pickled(x, tmp_path):
+    layer = GraphCON(gcn(), 3, trainable=True)
+    assert torch.equal(copy.deepcopy(layer)(x, ring()), layer(x, ring()))
+    torch.save(layer, tmp_path / "layer.pt")
+    assert torch.equal(torch.load(tmp_path / "layer.pt", weights_only=False)(x, ring()), layer(x, ring()))
+
+
+@pytest.mark.parametrize("integrator", ["imex", "strang"])
+@pytest.mark.parametrize("memory", ["store", "checkpoint"])
+def test_it_compiles_into_one_graph(x, integrator: str, memory: str):
+    layer = GraphCON(gcn(), 4, integrator=integrator, memory=memory, trainable=True)
+    compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)
+    edge_index = random_graph(NODES, 8)
+    torch.testing.assert_close(compiled(x, edge_index), layer(x, edge_index))
+    compiled(x, edge_index).sum().backward()
+    assert layer.coupling.lin.weight.grad is not None
+
+
+@pytest.mark.parametrize("edges", [0, 8])
+def test_one_node_and_no_edges_are_graphs_too(edges: int):
+    x = torch.randn(1, CHANNELS)
+    assert GraphCON(gcn(), 3)(x, torch.zeros(2, edges, dtype=torch.long)).shape == (1, CHANNELS)
+
+
+def test_half_precision_stays_half_and_autocast_keeps_the_state_in_float32(x):
+    assert GraphCON(gcn().bfloat16(), 3)(x.bfloat16(), ring()).dtype is torch.bfloat16
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert GraphCON(gcn(), 3)(x, ring()).dtype is torch.float32
