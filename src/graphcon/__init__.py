@@ -1,12 +1,15 @@
 """Deep graph networks of coupled oscillators, around any PyTorch Geometric layer."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from graphcon.conformance import CouplingReport, check_coupling
-from graphcon.divergence import DivergenceError, detect_divergence
-from graphcon.errors import InputError
-from graphcon.oscillator import GraphCON
-from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
+if TYPE_CHECKING:
+    from graphcon.conformance import CouplingReport, check_coupling
+    from graphcon.divergence import DivergenceError, detect_divergence
+    from graphcon.errors import InputError
+    from graphcon.oscillator import GraphCON
+    from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
 
 __version__ = version("graphcon")
 
@@ -21,3 +24,28 @@ __all__ = [
     "check_coupling",
     "detect_divergence",
 ]
+
+# Names are fetched when they are asked for: `graphcon --help` need not wait for PyTorch.
+_HOME = {
+    "CouplingReport": "conformance",
+    "DegenerateDynamicsWarning": "stability",
+    "DivergenceError": "divergence",
+    "GraphCON": "oscillator",
+    "InputError": "errors",
+    "UnstableDynamicsWarning": "stability",
+    "check_coupling": "conformance",
+    "detect_divergence": "divergence",
+}
+_ROOMS = ("couplings", "diagnostics", "integrators", "memory", "models", "stability")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"graphcon.{_HOME[name]}"), name)
+    if name in _ROOMS:
+        return import_module(f"graphcon.{name}")
+    raise AttributeError(f"module 'graphcon' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_ROOMS]

@@ -1,0 +1,35 @@
+"""What the README and the docs print runs as printed."""
+
+import re
+from pathlib import Path
+
+import torch
+from torch_geometric.nn import GCNConv
+
+from graphcon import GraphCON
+from graphcon.stability import analyse
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_examples_of_the_readme_run_as_printed():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert len(blocks) == 2
+    names: dict = {}
+    for block in blocks:
+        exec(re.sub(r"^  ", "", block, flags=re.MULTILINE), names)
+    assert names["out"].shape == names["x"].shape
+    assert names["xs"].shape == (33, 100, 64)
+    assert names["model"](torch.randn(100, 16), names["edge_index"]).shape == (100, 7)
+
+
+def test_the_guide_quotes_the_stability_in_its_own_words():
+    guide = (ROOT / "docs/guide.md").read_text()
+    assert str(GraphCON(GCNConv(64, 64), steps=32).stability) in guide
+    assert str(analyse(dt=1.0, alpha=1.0, gamma=1.0)) in guide
+
+
+def test_every_link_to_a_file_leads_somewhere():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
