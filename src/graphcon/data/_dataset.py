@@ -21,15 +21,16 @@ class GraphDataset:
     Three shapes, told by ``task`` and ``split.unit``:
 
     - ``task="node"``, ``split.unit="node"``: one graph, parts of its nodes (Cora).
-    - ``task="node"``, ``split.unit="graph"``: many graphs with a target per node, whole graphs to a part (PPI).
+    - ``task="node"``, ``split.unit="graph"``: many graphs with a target per node, whole graphs to a part
+      (PPI).
     - ``task="graph"``, ``split.unit="graph"``: many graphs with one target each (ZINC).
 
     Args:
         name: The name of the set, or of the file it was read from.
         graphs: The graphs; a list, or anything that makes them one by one.
         task: Whether nodes or graphs have a target.
-        kind: ``classification`` (``y`` holds class indices), ``multilabel`` (``y`` holds zeros and ones per output) or
-            ``regression`` (``y`` holds numbers).
+        kind: ``classification`` (``y`` holds class indices), ``multilabel`` (``y`` holds zeros and ones per
+            output) or ``regression`` (``y`` holds numbers).
         num_outputs: Number of classes, of labels or of values.
         num_features: Width of the floating-point input, 0 where there is none.
         num_categories: Sizes of the categorical input columns, see :meth:`inputs`.
@@ -65,7 +66,9 @@ class GraphDataset:
     def data(self) -> Data:
         """The graph, where there is one."""
         if len(self.graphs) != 1:
-            raise InputError(f"{self.name} holds {len(self.graphs)} graphs, not one: use .graphs or .part(...).")
+            raise InputError(
+                f"{self.name} holds {len(self.graphs)} graphs, not one: use .graphs or .part(...)."
+            )
         return self.graphs[0]
 
     def with_split(self, seed: int) -> "GraphDataset":
@@ -83,9 +86,9 @@ class GraphDataset:
     def inputs(self, data: Data) -> tuple[Tensor | None, Tensor | None]:
         """The numbers [nodes, num_features] and the category indices [nodes, len(num_categories)] of a graph.
 
-        By PyG's convention an integral ``x`` holds category indices (ZINC's atom types); where a table has both,
-        ``x`` holds the numbers and ``x_categories`` the indices. A model embeds each column of the second with a
-        table of ``num_categories[column]`` rows, and adds that to what it makes of the first.
+        By PyG's convention an integral ``x`` holds category indices (ZINC's atom types); where a table has
+        both, ``x`` holds the numbers and ``x_categories`` the indices. A model embeds each column of the
+        second with a table of ``num_categories[column]`` rows, and adds that to what it makes of the first.
         """
         if not self.num_categories:
             return data.x, None
@@ -95,15 +98,17 @@ class GraphDataset:
 
     def __repr__(self) -> str:
         """The name, the number of graphs, the task and the split."""
-        return f"GraphDataset({self.name}, {len(self.graphs)} graph(s), {self.task} {self.kind}, {self.split})"
+        return (
+            f"GraphDataset({self.name}, {len(self.graphs)} graph(s), {self.task} {self.kind}, {self.split})"
+        )
 
 
-class GraphView(Sequence[Data]):
-    """Some of a set's graphs, in a given order, made when they are asked for; PyG's ``DataLoader`` takes it.
+class GraphView:
+    """Some of a set's graphs, made when they are asked for; PyG's ``DataLoader`` takes it.
 
     Args:
         graphs: All graphs.
-        index: Which of them.
+        index: Which of them, in order.
     """
 
     def __init__(self, graphs: Sequence[Data], index: Tensor):
@@ -113,10 +118,6 @@ class GraphView(Sequence[Data]):
         """How many graphs there are."""
         return len(self.index)
 
-    def __getitem__(self, i):  # a slice gives a view
-        """The graph at a place, or a view of several."""
-        if isinstance(i, slice):
-            view = GraphView.__new__(GraphView)
-            view.graphs, view.index = self.graphs, self.index[i]
-            return view
-        return self.graphs[self.index[i]]
+    def __getitem__(self, place: int) -> Data:
+        """The graph at a place."""
+        return self.graphs[self.index[place]]

@@ -22,7 +22,8 @@ class Split:
         train: Indices of the training part, sorted, without repetition.
         val: Indices of the validation part.
         test: Indices of the test part.
-        size: How many nodes or graphs there are; what lies in no part is without a label or left out on purpose.
+        size: How many nodes or graphs there are; what lies in no part is without a label or left out on
+            purpose.
         unit: What the indices count.
         seed: The seed it was drawn with, or the number of a fixed split; None where there is only one.
 
@@ -46,13 +47,16 @@ class Split:
             if index.numel() == 0:
                 continue
             if index[0] < 0 or index[-1] >= self.size:
+                outside = int(index[0] if index[0] < 0 else index[-1])
                 raise InputError(
-                    f"split '{self.name}': {part} holds the index {int(index[0] if index[0] < 0 else index[-1])}, "
-                    f"but there are {self.size} {self.unit}s, numbered from 0. Leave it out."
+                    f"split '{self.name}': {part} holds the index {outside}, but there are {self.size} "
+                    f"{self.unit}s, numbered from 0. Leave it out."
                 )
             if (index[1:] == index[:-1]).any():
                 twice = int(index[1:][index[1:] == index[:-1]][0])
-                raise InputError(f"split '{self.name}': {self.unit} {twice} is twice in {part}. List it once.")
+                raise InputError(
+                    f"split '{self.name}': {self.unit} {twice} is twice in {part}. List it once."
+                )
             taken = owner[index]
             if (taken >= 0).any():
                 shared = index[taken >= 0]
@@ -68,14 +72,16 @@ class Split:
             )
 
     @classmethod
-    def from_masks(cls, name: str, train: Tensor, val: Tensor, test: Tensor, seed: int | None = None) -> "Split":
+    def from_masks(
+        cls, name: str, train: Tensor, val: Tensor, test: Tensor, seed: int | None = None
+    ) -> "Split":
         """The split of one graph's nodes that three boolean masks describe."""
         index = (mask.nonzero().flatten() for mask in (train, val, test))
         return cls(name, *index, size=train.numel(), unit="node", seed=seed)
 
     def parts(self) -> Iterator[tuple[Part, Tensor]]:
         """``("train", indices)``, ``("val", indices)``, ``("test", indices)``."""
-        return iter((("train", self.train), ("val", self.val), ("test", self.test)))
+        return ((part, getattr(self, part)) for part in PARTS)
 
     def mask(self, part: Part) -> Tensor:
         """A part as a boolean mask of length ``size``."""

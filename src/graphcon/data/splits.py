@@ -1,4 +1,6 @@
-"""The rules by which splits are drawn. Each takes labels or sizes and a seed, and returns a :class:`Split`."""
+"""The rules by which splits are drawn. Each takes labels or sizes and a seed, and returns a
+:class:`Split`.
+"""
 
 import numpy as np
 import torch
@@ -9,9 +11,15 @@ from graphcon.errors import InputError
 
 
 def random_development(
-    y: Tensor, seed: int, *, num_development: int = 1500, per_class: int = 20, name: str = "random-development"
+    y: Tensor,
+    seed: int,
+    *,
+    num_development: int = 1500,
+    per_class: int = 20,
+    name: str = "random-development",
 ) -> Split:
-    """The citation graphs' protocol of the paper (after Shchur et al.): a development part at random, the rest test.
+    """The citation graphs' protocol of the paper (after Shchur et al.): a development part at random, the
+    rest test.
 
     Of the development nodes, `per_class` of every class are for training and the others for validation.
 
@@ -35,8 +43,8 @@ def random_development(
         members = development[labels[development] == label]
         if len(members) < per_class:
             raise InputError(
-                f"protocol {name}: class {label} has {len(members)} nodes among the {num_development} development "
-                f"nodes, fewer than the {per_class} wanted for training. Take another protocol."
+                f"protocol {name}: class {label} has {len(members)} nodes among the {num_development} "
+                f"development nodes, fewer than the {per_class} wanted for training. Take another protocol."
             )
         train.append(members[:per_class])
     train = np.concatenate(train)
@@ -57,16 +65,23 @@ def fixed(train: Tensor, val: Tensor, test: Tensor, number: int, *, name: str = 
     count = train.size(1)
     if not 0 <= number < count:
         raise InputError(
-            f"protocol {name}: there are {count} published splits, numbered 0 to {count - 1}, and no split {number}. "
-            f"Take a seed in that range."
+            f"protocol {name}: there are {count} published splits, numbered 0 to {count - 1}, and no split "
+            f"{number}. Take a seed in that range."
         )
     return Split.from_masks(name, train[:, number], val[:, number], test[:, number], seed=number)
 
 
 def consecutive(
-    num_train: int, num_val: int, num_test: int, *, name: str, seed: int | None = None, val_from_train: bool = False
+    num_train: int,
+    num_val: int,
+    num_test: int,
+    *,
+    name: str,
+    seed: int | None = None,
+    val_from_train: bool = False,
 ) -> Split:
-    """Parts that follow each other: PPI's 20/2/2, ZINC's 10,000/1,000/1,000, MNIST's 55,000/5,000/10,000 graphs.
+    """Parts that follow each other: PPI's 20/2/2, ZINC's 10,000/1,000/1,000, MNIST's 55,000/5,000/10,000
+    graphs.
 
     With `val_from_train` the validation part is drawn from training and validation together by `seed`.
     """
@@ -96,16 +111,16 @@ def random_fractions(
         seed: Same seed, same split.
         train: Share of the training part.
         val: Share of the validation part.
-        labels: Classes [size]: where given, every class is divided by these shares, and is in training at least
-            once.
+        labels: Classes [size]: where given, every class is divided by these shares, and is in training at
+            least once.
         candidates: Indices that take part, all by default; those without a label stay in no part.
         unit: What is split, ``"node"`` or ``"graph"``.
         name: What the split calls itself.
     """
-    if not (0.0 < train <= 1.0 and 0.0 <= val and train + val <= 1.0 + 1e-9):
+    if not (0.0 < train <= 1.0 and val >= 0.0 and train + val <= 1.0 + 1e-9):
         raise InputError(
-            f"split shares train={train:g}, val={val:g}: each must lie between 0 and 1, train above 0, and their "
-            "sum must not exceed 1."
+            f"split shares train={train:g}, val={val:g}: each must lie between 0 and 1, train above 0, and "
+            "their sum must not exceed 1."
         )
     rng = np.random.default_rng(seed)
     pool = np.arange(size) if candidates is None else candidates.numpy()

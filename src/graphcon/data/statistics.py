@@ -20,8 +20,8 @@ def node_homophily(edge_index: Tensor, y: Tensor) -> float:
     .. math::
         \beta = \frac{1}{|V|} \sum_{v \in V} \frac{|\{u \in N_v : y_u = y_v\}|}{|N_v|}
 
-    Edges are taken without direction and once; a self-loop makes a node its own neighbour; nodes without a neighbour
-    have no share and are left out of the average.
+    Edges are taken without direction and once; a self-loop makes a node its own neighbour; nodes without a
+    neighbour have no share and are left out of the average.
     """
     source, target = to_undirected(edge_index, num_nodes=y.numel())
     same = (y[source] == y[target]).double()
@@ -36,8 +36,8 @@ def edge_homophily(edge_index: Tensor, y: Tensor) -> float:
     .. math::
         h = |\{\{u, v\} \in E : y_u = y_v\}| \,/\, |E|
 
-    This is what the levels in the paper's tables are, to both digits on all six graphs, although its text names the
-    measure of Pei et al. (:func:`node_homophily`).
+    This is what the levels in the paper's tables are, to both digits on all six graphs, although its text
+    names the measure of Pei et al. (:func:`node_homophily`).
     """
     source, target = to_undirected(edge_index, num_nodes=y.numel())
     once = source <= target
@@ -83,8 +83,8 @@ class Statistics:
         degrees: How many nodes have a degree of 0, 1, 2-3, 4-7, 8-15, ...: the range and the count.
         mean_degree: Columns of ``edge_index`` per node.
         max_degree: The largest number of edges that end in a node.
-        balance: For classes, the name and the number of nodes or graphs of each; for labels likewise; for values the
-            minimum, mean, standard deviation and maximum.
+        balance: For classes, the name and the number of nodes or graphs of each; for labels likewise; for
+            values the minimum, mean, standard deviation and maximum.
     """
 
     graphs: int
@@ -113,7 +113,7 @@ def statistics(dataset: GraphDataset) -> Statistics:
     """Counts everything once; a set of many graphs is treated as one graph of many components."""
     edge_index, num_nodes = joined(dataset.graphs)
     has_classes = dataset.task == "node" and dataset.kind == "classification" and edge_index.size(1) > 0
-    targets = torch.cat([data.y for data in dataset.graphs if data.y is not None])
+    targets = torch.cat([data.y for data in dataset.graphs if isinstance(data.y, Tensor)])
     # Nodes without a label (-1) have no say in the homophily.
     known = None
     if has_classes:

@@ -1,6 +1,7 @@
 """The two real data sets inside the package: Cora, and molecules with their solubility. No network, no cache.
 
-Where they come from, and under which licence, is in ``NOTICE``; ``tools/`` has the scripts that made the files.
+Where they come from, and under which licence, is in ``NOTICE``; ``tools/`` has the scripts that made the
+files.
 """
 
 import hashlib
@@ -23,8 +24,9 @@ def cora() -> tuple[Data, tuple[str, ...]]:
     """The Cora citation graph and the names of its classes.
 
     Returns:
-        A graph with ``x`` [2708, 1433] of zeros and ones, ``edge_index`` [2, 10556] with every citation in both
-        directions and once, ``y`` [2708] and ``paper`` [2708], the numbers of the papers in the original collection.
+        A graph with ``x`` [2708, 1433] of zeros and ones, ``edge_index`` [2, 10556] with every citation in
+        both directions and once, ``y`` [2708] and ``paper`` [2708], the numbers of the papers in the original
+        collection.
     """
     arrays = _read("cora.npz")
     num_papers = len(arrays["paper"])
@@ -45,9 +47,9 @@ def solubility() -> tuple[list[Data], np.ndarray, dict[str, tuple[str, ...] | tu
     """1,282 molecules with the logarithm of their solubility in water, in mol/l.
 
     Returns:
-        The molecules, each with ``x`` and ``edge_attr`` of category indices, ``edge_index`` with every bond in both
-        directions, ``pos`` (the 2-d drawing), ``y`` [1] and ``smiles``; whether each is in the source's test part;
-        and the names and the numbers of values of the atom and bond features.
+        The molecules, each with ``x`` and ``edge_attr`` of category indices, ``edge_index`` with every bond
+        in both directions, ``pos`` (the 2-d drawing), ``y`` [1] and ``smiles``; whether each is in the
+        source's test part; and the names and the numbers of values of the atom and bond features.
     """
     arrays = _read("solubility.npz")
     atoms = torch.from_numpy(arrays["atoms"].T.astype(np.int64))
@@ -85,7 +87,7 @@ def solubility() -> tuple[list[Data], np.ndarray, dict[str, tuple[str, ...] | tu
 
 @cache
 def _read(name: str) -> dict[str, np.ndarray]:
-    content = files(__package__).joinpath(name).read_bytes()
+    content = files("graphcon.data.embedded").joinpath(name).read_bytes()
     if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
         raise RuntimeError(f"{name} inside the package is damaged. Install graphcon again.")
     with np.load(BytesIO(content), allow_pickle=False) as arrays:
