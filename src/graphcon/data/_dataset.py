@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from torch import Tensor
 from torch_geometric.data import Data
 
-from graphcon.data._split import Part, Split
+from graphcon.data._kinds import Kind, Part, Task
+from graphcon.data._split import Split
 from graphcon.errors import InputError
-
-Task = Literal["node", "graph"]
-Kind = Literal["classification", "multilabel", "regression"]
 
 
 @dataclass(frozen=True, eq=False)

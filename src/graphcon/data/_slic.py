@@ -35,8 +35,8 @@ def segment(image: np.ndarray, num_segments: int = 75) -> np.ndarray:
     labels = labels.astype(np.int64)
     if labels.max() + 1 < num_segments:
         raise InputError(
-            f"SLIC found {labels.max() + 1} regions in an image of {image.shape}, {num_segments} were wanted. "
-            "Ask for fewer superpixels."
+            f"SLIC found {labels.max() + 1} regions in an image of {image.shape}, {num_segments} were "
+            "wanted. Ask for fewer superpixels."
         )
     return _merge(labels, image, num_segments)
 

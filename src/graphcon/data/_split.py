@@ -7,10 +7,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from graphcon.data._kinds import PARTS, Part
 from graphcon.errors import InputError
-
-Part = Literal["train", "val", "test"]
-PARTS: tuple[Part, ...] = ("train", "val", "test")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from graphcon.data.catalogue import NamedSet
+from graphcon.data._catalogue import NamedSet
 from graphcon.errors import InputError
 
 

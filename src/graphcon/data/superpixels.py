@@ -23,7 +23,7 @@ from torch_geometric.data import Data
 from graphcon.data import _slic, _store
 from graphcon.errors import InputError
 
-Edges = Literal["nearest", "regions"]
+Adjacency = Literal["nearest", "regions"]
 FEATURES = ("intensity", "x", "y")
 NUM_SEGMENTS, NUM_NEAREST, SIDE, CHUNK = 75, 8, 28, 500
 _FOLDER = "mnist_superpixels"
@@ -50,7 +50,7 @@ class SuperpixelGraphs(Sequence[Data]):
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         facts = json.loads((self.folder / "build.json").read_text())
-        self.edges: Edges = facts["edges"]
+        self.adjacency: Adjacency = facts["adjacency"]
         self.sizes: tuple[int, int, int] = tuple(facts["sizes"])
         self._arrays = {
             name: np.load(self.folder / f"{name}.npy", mmap_mode="r")
@@ -60,7 +60,7 @@ class SuperpixelGraphs(Sequence[Data]):
     @property
     def directed(self) -> bool:
         """Whether edges have a direction: a node's nearest neighbours need not have it among theirs."""
-        return self.edges == "nearest"
+        return self.adjacency == "nearest"
 
     @property
     def note(self) -> str:
@@ -78,7 +78,7 @@ class SuperpixelGraphs(Sequence[Data]):
         centroid = torch.from_numpy(arrays["centroid"][place].astype(np.float32) / _FULL)
         intensity = torch.from_numpy(arrays["intensity"][place].astype(np.float32) / _FULL)
         stored = torch.from_numpy(arrays["edges"][place].astype(np.int64))
-        if self.edges == "nearest":
+        if self.adjacency == "nearest":
             target = torch.arange(stored.size(0)).repeat_interleave(stored.size(1))
             edge_index = torch.stack([stored.flatten(), target])
         else:
@@ -96,7 +96,7 @@ def build(
     root: str | Path | None = None,
     out: str | Path | None = None,
     *,
-    edges: Edges = "nearest",
+    adjacency: Adjacency = "nearest",
     workers: int | None = None,
     limit: int | None = None,
     report: Callable[[int, int], None] | None = None,
@@ -107,8 +107,8 @@ def build(
         root: Where ``mnist/raw`` is looked for first; then ``$GRAPHCON_DATA`` and the cache. Never written
             to.
         out: The folder to make, in the cache by default.
-        edges: ``"nearest"``: from the 8 nearest centroids to every node; ``"regions"``: between regions that
-            touch, both ways.
+        adjacency: ``"nearest"``: from the 8 nearest centroids to every node; ``"regions"``: between regions
+            that touch, both ways.
         workers: Processes, as many as there are processors by default.
         limit: Only so many images, divided 11 : 1 : 2 as the whole.
         report: Called with the numbers of images done and of all.
@@ -116,10 +116,10 @@ def build(
     Returns:
         The folder.
     """
-    if edges not in get_args(Edges):
-        raise InputError(f"--edges {edges}: must be one of {', '.join(get_args(Edges))}.")
+    if adjacency not in get_args(Adjacency):
+        raise InputError(f"--adjacency {adjacency}: must be one of {', '.join(get_args(Adjacency))}.")
     _slic._slic()
-    name = f"slic{NUM_SEGMENTS}-{edges}" + (f"-{limit}" if limit else "")
+    name = f"slic{NUM_SEGMENTS}-{adjacency}" + (f"-{limit}" if limit else "")
     final = Path(out) if out else _store.cache_folder() / _FOLDER / name
     if (final / "build.json").is_file():
         return final
@@ -127,14 +127,14 @@ def build(
         raise InputError(f"--out {final}: exists and is not a finished build. Name a new folder.")
     images, labels, sizes = _read_images(root, limit)
     work = final.with_name(final.name + ".partial")
-    arrays, done = _open(work, labels, edges)
+    arrays, done = _open(work, labels, adjacency)
     starts = [start for start in range(0, len(images), CHUNK) if not done[start // CHUNK]]
     count = len(images) - sum(min(CHUNK, len(images) - start) for start in starts)
     notify = report or (lambda done, total: None)
     notify(count, len(images))
     jobs = {start: images[start : start + CHUNK] for start in starts}
     for start, chunk in _in_parallel(
-        partial(_build_chunk, edges=edges), jobs, workers or os.cpu_count() or 1
+        partial(_build_chunk, adjacency=adjacency), jobs, workers or os.cpu_count() or 1
     ):
         stop = start + len(chunk["intensity"])
         for key, values in chunk.items():
@@ -145,7 +145,12 @@ def build(
         done.flush()
         count += stop - start
         notify(count, len(images))
-    facts = {"edges": edges, "num_segments": NUM_SEGMENTS, "compactness": _slic.COMPACTNESS, "sizes": sizes}
+    facts = {
+        "adjacency": adjacency,
+        "num_segments": NUM_SEGMENTS,
+        "compactness": _slic.COMPACTNESS,
+        "sizes": sizes,
+    }
     del arrays, done
     (work / "done.npy").unlink()
     (work / "build.json").write_text(json.dumps(facts, indent=1))
@@ -156,8 +161,8 @@ def build(
 def find_built(root: str | Path | None = None) -> Path | None:
     """A finished build of all images below the data roots; nearest neighbours before touching regions."""
     for place in _store.roots(root):
-        for edges in get_args(Edges):
-            folder = place / _FOLDER / f"slic{NUM_SEGMENTS}-{edges}"
+        for adjacency in get_args(Adjacency):
+            folder = place / _FOLDER / f"slic{NUM_SEGMENTS}-{adjacency}"
             if (folder / "build.json").is_file():
                 return folder
     return None
@@ -177,9 +182,9 @@ def with_centroids(graphs: Iterable[Data]) -> list[Data]:
     return result
 
 
-def _build_chunk(images: np.ndarray, edges: Edges) -> dict[str, np.ndarray]:
+def _build_chunk(images: np.ndarray, adjacency: Adjacency) -> dict[str, np.ndarray]:
     """The arrays of some images; runs in a process of its own."""
-    shape = _edge_shape(edges)
+    shape = _edge_shape(adjacency)
     chunk = {
         "intensity": np.empty((len(images), NUM_SEGMENTS), dtype=np.uint16),
         "centroid": np.empty((len(images), NUM_SEGMENTS, 2), dtype=np.uint16),
@@ -191,7 +196,7 @@ def _build_chunk(images: np.ndarray, edges: Edges) -> dict[str, np.ndarray]:
         intensity, centroid = _slic.describe_regions(labels, image)
         chunk["intensity"][i] = np.round(intensity * _FULL)
         chunk["centroid"][i] = np.round(centroid / (SIDE - 1) * _FULL)
-        if edges == "nearest":
+        if adjacency == "nearest":
             chunk["edges"][i] = _slic.nearest(centroid, NUM_NEAREST)
         else:
             pairs = _slic.adjacent(labels)
@@ -199,9 +204,9 @@ def _build_chunk(images: np.ndarray, edges: Edges) -> dict[str, np.ndarray]:
     return chunk
 
 
-def _edge_shape(edges: Edges) -> tuple[int, int]:
+def _edge_shape(adjacency: Adjacency) -> tuple[int, int]:
     # A planar graph of n nodes has at most 3n - 6 edges.
-    return (NUM_SEGMENTS, NUM_NEAREST) if edges == "nearest" else (3 * NUM_SEGMENTS - 6, 2)
+    return (NUM_SEGMENTS, NUM_NEAREST) if adjacency == "nearest" else (3 * NUM_SEGMENTS - 6, 2)
 
 
 def _in_parallel(function: Callable, jobs: dict[int, np.ndarray], workers: int):
@@ -218,13 +223,13 @@ def _in_parallel(function: Callable, jobs: dict[int, np.ndarray], workers: int):
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _open(work: Path, labels: np.ndarray, edges: Edges) -> tuple[dict[str, np.memmap], np.memmap]:
+def _open(work: Path, labels: np.ndarray, adjacency: Adjacency) -> tuple[dict[str, np.memmap], np.memmap]:
     """The arrays on disk and the marks of finished chunks: made, or opened where a build was stopped."""
     num_images = len(labels)
     shapes = {
         "intensity": ((num_images, NUM_SEGMENTS), np.uint16),
         "centroid": ((num_images, NUM_SEGMENTS, 2), np.uint16),
-        "edges": ((num_images, *_edge_shape(edges)), np.uint8),
+        "edges": ((num_images, *_edge_shape(adjacency)), np.uint8),
         "done": ((-(-num_images // CHUNK),), np.uint8),
     }
     work.mkdir(parents=True, exist_ok=True)

@@ -8,11 +8,11 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.utils import to_undirected
 
-from graphcon.data import _store, embedded, protocols
+from graphcon.data import _protocols, _store, embedded
+from graphcon.data._catalogue import NamedSet, describe
 from graphcon.data._dataset import GraphDataset
-from graphcon.data.catalogue import NamedSet, describe
-from graphcon.data.protocols import Protocol, Raw
-from graphcon.data.statistics import largest_component
+from graphcon.data._protocols import Protocol, Raw
+from graphcon.data._statistics import largest_component
 from graphcon.errors import InputError
 
 _PARTS = ("train", "val", "test")
@@ -41,7 +41,7 @@ def load(
         InputError: No such set or protocol, files that are missing or damaged.
     """
     named = describe(name)
-    rule = protocols.choose(protocol, named.protocols, named.name)
+    rule = _protocols.choose(protocol, named.protocols, named.name)
     if named.is_embedded and not rule.needs_masks:
         dataset, raw = _read_embedded(named)
     else:

@@ -4,7 +4,7 @@ nowhere.
 
 from dataclasses import dataclass
 
-from graphcon.data._dataset import Kind, Task
+from graphcon.data._kinds import Kind, Task
 from graphcon.errors import InputError
 
 
