@@ -47,8 +47,8 @@ def test_counts_are_the_published_ones_and_those_of_the_catalogue(name, benchmar
     found, facts = data.statistics(whole(name, benchmark_root)), data.describe(name)
     assert (found.nodes, found.edges, found.features, found.outputs) == COUNTS[name]
     assert (facts.nodes, facts.edges, facts.features, facts.outputs) == COUNTS[name]
-    assert facts.edge_homophily == pytest.approx(found.edge_homophily, abs=6e-4)
-    assert facts.node_homophily == pytest.approx(found.node_homophily, abs=6e-4)
+    assert facts.edge_homophily == pytest.approx(found.edge_homophily, abs=6e-5)
+    assert facts.node_homophily == pytest.approx(found.node_homophily, abs=6e-5)
 
 
 @pytest.mark.parametrize("name", PAPER_LEVELS)

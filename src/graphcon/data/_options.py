@@ -67,3 +67,6 @@ class TableOptions:
     seed: int = 0
     delimiter: str | None = None
     null_values: tuple[str, ...] = ()
+
+
+DEFAULT_OPTIONS = TableOptions()
