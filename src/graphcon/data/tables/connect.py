@@ -85,9 +85,11 @@ def connect(
             )
         ends.append(found)
     pair = np.stack(ends)
-    notes = _count(nodes.frame.height, edges.path, pair, directed)
+    kind = "with direction, as listed" if directed else "without direction: each is used both ways"
+    notes = count_edges(edges.path, nodes.frame.height, pair, kind)
     row = np.arange(pair.shape[1])
     if not directed:
+        notes += _count_listed_twice(edges.path, nodes.frame.height, pair)
         back = np.flatnonzero(pair[0] != pair[1])
         pair = np.concatenate([pair, pair[::-1, back]], axis=1)
         row = np.concatenate([row, back])
@@ -153,35 +155,40 @@ def _look_up_in_graph(graph: pl.Series, ids: pl.Series, of: pl.Series, values: p
     return found["place"].fill_null(-1).to_numpy(writable=True)
 
 
-def _count(num_nodes: int, path: str, pair: np.ndarray, directed: bool) -> tuple[str, ...]:
-    """Notes on what is unusual; nothing is taken away."""
+def count_edges(name: str, num_nodes: int, pair: np.ndarray, kind: str) -> tuple[str, ...]:
+    """Notes on the edges: how many, and self-loops, duplicates and isolated nodes, which are all kept.
+
+    Args:
+        name: The file or the set, for the notes.
+        num_nodes: How many nodes there are.
+        pair: The edges, [2, edges].
+        kind: What their direction means.
+    """
     source, destination = pair
-    count = len(source)
-    kind = "with direction, as listed" if directed else "without direction: each is used both ways"
-    notes = [f"{path}: {count:,} edges, {kind}."]
-    loops = int((source == destination).sum())
-    if loops:
-        notes.append(f"{path}: {loops:,} self-loop(s), kept.")
-    keys = pl.Series(source * num_nodes + destination)
-    duplicates = count - keys.n_unique()
-    if duplicates:
-        notes.append(f"{path}: {duplicates:,} duplicate edge(s), kept.")
-    if not directed:
-        low, high = np.minimum(source, destination), np.maximum(source, destination)
-        reverse = keys.n_unique() - pl.Series(low * num_nodes + high).n_unique()
-        if reverse:
-            notes.append(
-                f"{path}: {reverse:,} edge(s) are listed in both directions, and count twice. "
-                "If the table holds both directions of every edge, say --directed."
-            )
-    touched = np.zeros(num_nodes, dtype=bool)
     proper = source != destination
+    touched = np.zeros(num_nodes, dtype=bool)
     touched[source[proper]] = True
     touched[destination[proper]] = True
-    isolated = num_nodes - int(touched.sum())
-    if isolated:
-        notes.append(f"{path}: {isolated:,} isolated node(s), kept.")
-    return tuple(notes)
+    counts = (
+        ("self-loop(s)", len(source) - int(proper.sum())),
+        ("duplicate edge(s)", len(source) - pl.Series(source * num_nodes + destination).n_unique()),
+        ("isolated node(s)", num_nodes - int(touched.sum())),
+    )
+    odd = (f"{name}: {count:,} {what}, kept." for what, count in counts if count)
+    return (f"{name}: {len(source):,} edges, {kind}.", *odd)
+
+
+def _count_listed_twice(name: str, num_nodes: int, pair: np.ndarray) -> tuple[str, ...]:
+    """A note on edges that are used both ways, and are listed both ways."""
+    source, destination = pair
+    one_way = pl.Series(source * num_nodes + destination).n_unique()
+    either = pl.Series(pair.min(axis=0) * num_nodes + pair.max(axis=0)).n_unique()
+    if one_way == either:
+        return ()
+    return (
+        f"{name}: {one_way - either:,} edge(s) are listed in both directions, and count twice. "
+        "If the table holds both directions of every edge, say --directed.",
+    )
 
 
 def check_weight(edges: Table, weight: str) -> np.ndarray:

@@ -90,6 +90,8 @@ def _read_parquet(path: Path) -> Table:
 
 
 def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...]) -> Table:
+    # What a shell passes on for a tab.
+    delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
     if len(delimiter) != 1:
         raise InputError(f"--delimiter {delimiter!r}: must be a single character.")
     try:
@@ -125,7 +127,7 @@ def _check_header(path: Path, content: bytes, delimiter: str) -> list[str]:
     others = [other for other in _DELIMITERS if other != delimiter and other in text]
     if len(header) == 1 and others:
         other = max(others, key=text.count)
-        name, shown = _DELIMITERS[other], "'\\t'" if other == "\t" else repr(other)
+        name, shown = _DELIMITERS[other], "tab" if other == "\t" else repr(other)
         raise InputError(
             f"{path}, row 1: the header {text[:60]!r} is a single column when divided by "
             f"{_DELIMITERS.get(delimiter, repr(delimiter))}s, but holds {name}s. "

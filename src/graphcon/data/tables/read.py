@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import torch
 from torch import Tensor
 
@@ -25,18 +26,20 @@ from graphcon.data.tables.roles import (
 from graphcon.data.tables.schema import TableSchema
 from graphcon.errors import InputError
 
+Source = str | Path | pl.DataFrame
+
 
 def read_tables(
-    nodes: str | Path,
-    edges: str | Path,
-    graphs: str | Path | None = None,
+    nodes: Source,
+    edges: Source,
+    graphs: Source | None = None,
     options: TableOptions | None = None,
     **changes,
 ) -> tuple[GraphDataset, TableSchema]:
     """Nodes and edges as CSV or Parquet, with a target to learn.
 
     Args:
-        nodes: The node table: a row per node.
+        nodes: The node table: a row per node. A file, or a polars data frame.
         edges: The edge table: a row per edge.
         graphs: The graph table, where graphs have the target: a row per graph.
         options: The user's choices.
@@ -53,9 +56,9 @@ def read_tables(
         if isinstance(changes.get(key), str):
             changes[key] = (changes[key],)
     options = replace(options or TableOptions(), **changes)
-    node_table = read_file(nodes, options.delimiter, options.null_values)
-    edge_table = read_file(edges, options.delimiter, options.null_values)
-    graph_table = read_file(graphs, options.delimiter, options.null_values) if graphs is not None else None
+    node_table = as_table(nodes, "nodes", options)
+    edge_table = as_table(edges, "edges", options)
+    graph_table = None if graphs is None else as_table(graphs, "graphs", options)
     roles = find_node_roles(node_table, options, with_graphs=graph_table is not None)
     edge_roles = find_edge_roles(edge_table, options, with_graphs=roles.graph is not None)
     joined, number = _connect(node_table, roles, edge_table, edge_roles, graph_table, options)
@@ -107,7 +110,7 @@ def read_tables(
             f"{node_table.path}: no column of ids, nodes are numbered from 0 in the order of the rows."
         )
     dataset = GraphDataset(
-        name=Path(nodes).name,
+        name=Path(node_table.path).name,
         graphs=made,
         task=schema.task,
         kind=target.kind,
@@ -124,6 +127,15 @@ def read_tables(
         notes=(*joined.notes, *notes, *more),
     )
     return dataset, schema
+
+
+def as_table(source: Source, label: str, options: TableOptions) -> Table:
+    """A table from a file or a data frame; the latter goes by `label` in messages."""
+    if not isinstance(source, pl.DataFrame):
+        return read_file(source, options.delimiter, options.null_values)
+    if source.height == 0:
+        raise InputError(f"{label}: the data frame has no rows. Add a row per record.")
+    return Table(label, source)
 
 
 def _connect(
