@@ -13,6 +13,7 @@ from rich.progress import track
 from rich.table import Table
 
 from graphcon import __version__
+from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError
 
 T = TypeVar("T")
@@ -77,6 +78,57 @@ def _write_csv(path: Path, columns: dict[str, list]) -> None:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
+
+
+@app.command
+def data(
+    what: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[NAME | build NAME]")] = (),
+    /,
+    data_root: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+    protocol: str | None = None,
+    nodes: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+    edges: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+    graphs: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+    table: Annotated[TableOptions, tyro.conf.arg(name="")] = DEFAULT_OPTIONS,
+    fetch: bool = False,
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+    adjacency: Literal["nearest", "regions"] = "nearest",
+    workers: int | None = None,
+    limit: int | None = None,
+    json: bool = False,
+) -> None:
+    """Lists the named data sets, shows one, checks own tables, or builds the superpixel graphs.
+
+    Example: graphcon data
+    Example: graphcon data texas --data-root FOLDER
+    Example: graphcon data --nodes nodes.csv --edges edges.csv --target label
+    Example: graphcon data build mnist-superpixels --data-root FOLDER
+
+    Args:
+        what: Nothing for the list, the name of a set to show it, or "build mnist-superpixels".
+        data_root: Where data are looked for first; then $GRAPHCON_DATA, ~/.cache/graphcon. Never written to.
+        protocol: How the set is split; its first protocol by default.
+        nodes: Own table of nodes, CSV or Parquet.
+        edges: Own table of edges.
+        graphs: Own table of graphs, where graphs have the target.
+        table: How own tables are read.
+        fetch: Whether a set that is not here is downloaded.
+        out: Folder to build in, by default in the cache.
+        adjacency: Edges of a build, from the 8 nearest centroids or between regions that touch.
+        workers: Processes of a build, as many as there are processors by default.
+        limit: Only so many images of a build.
+        json: Whether to print JSON.
+    """
+    from graphcon.data import _command
+
+    if what[:1] == ("build",):
+        _command.build(what[1:], data_root, out, adjacency, workers, limit, console)
+    elif nodes is not None or edges is not None or graphs is not None:
+        _command.show_tables(what, nodes, edges, graphs, table, console, json)
+    elif what:
+        _command.show_set(what, data_root, protocol, table, fetch, console, json)
+    else:
+        _command.list_all(data_root, console, json)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,0 +1,239 @@
+"""Graphs that are in memory or in other formats: PyG objects, NetworkX, GraphML, and the npz of
+gnn-benchmark.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.utils import is_undirected, to_undirected
+
+from graphcon.data import splits
+from graphcon.data._dataset import GraphDataset
+from graphcon.data._kinds import Kind, Task
+from graphcon.data._split import Split
+from graphcon.data._statistics import joined
+from graphcon.data.tables import TableSchema, read_tables
+from graphcon.data.tables.connect import count_edges
+from graphcon.errors import InputError
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def from_pyg(
+    source: Data | Sequence[Data],
+    *,
+    task: Task | None = None,
+    kind: Kind | None = None,
+    split: Split | None = None,
+    seed: int = 0,
+    train: float = 0.6,
+    val: float = 0.2,
+    name: str = "data",
+) -> GraphDataset:
+    """A PyG ``Data``, ``Dataset`` or list of ``Data`` with its targets in ``y``.
+
+    Args:
+        source: One graph, or many.
+        task: Whether nodes or graphs have targets; by default nodes if there are as many in ``y`` as nodes.
+        kind: Kind of the target; by default integers are classes, floating-point zeros and ones in several
+            columns are labels, other numbers are values.
+        split: The split; by default the masks of a single graph, a column of them by `seed` where there are
+            several, and otherwise a random one.
+        seed: Of the split.
+        train: Share of the training part of a random split.
+        val: Share of its validation part.
+        name: What the set calls itself.
+    """
+    graphs: Sequence[Data] = [source] if isinstance(source, Data) else source
+    if len(graphs) == 0:
+        raise InputError(f"{name}: holds no graph.")
+    for place, data in enumerate(graphs):
+        _check_graph(data, f"{name}, graph {place}" if len(graphs) > 1 else name)
+    first = graphs[0]
+    assert isinstance(first.y, Tensor)
+    if task is None:
+        task = "node" if first.y.size(0) == first.num_nodes and (len(graphs) == 1 or first.num_nodes != 1) else "graph"
+    y = torch.cat([data.y for data in graphs if isinstance(data.y, Tensor)])
+    kind = kind or _kind_of(y)
+    num_outputs = int(y.max()) + 1 if kind == "classification" else (y.size(1) if y.dim() > 1 else 1)
+    edge_index, num_nodes = joined(graphs)
+    directed = not is_undirected(edge_index, num_nodes=num_nodes)
+    x, edge_attr = first.x, first.edge_attr
+    categorical = x is not None and not x.is_floating_point()
+    sizes = _sizes([data.x for data in graphs]) if categorical else ()
+    edge_categorical = edge_attr is not None and not edge_attr.is_floating_point()
+    edge_width = 0 if edge_attr is None else edge_attr.view(edge_attr.size(0), -1).size(1)
+    return GraphDataset(
+        name=name,
+        graphs=graphs,
+        task=task,
+        kind=kind,
+        num_outputs=num_outputs,
+        num_features=0 if x is None or categorical else x.size(1),
+        num_categories=sizes,
+        edge_dim=0 if edge_categorical else edge_width,
+        num_edge_categories=_sizes([data.edge_attr for data in graphs]) if edge_categorical else (),
+        split=split or _split_of(graphs, task, kind, y, seed, train, val),
+        directed=directed,
+        notes=count_edges(name, num_nodes, edge_index.numpy(), "with direction" if directed else "both ways"),
+    )
+
+
+def from_networkx(graph: "nx.Graph", name: str = "graph", **options) -> tuple[GraphDataset, TableSchema]:
+    """A NetworkX graph whose nodes have a target and features as attributes; a directed one stays directed.
+
+    Args:
+        graph: The graph.
+        name: What messages call it.
+        options: As for :func:`graphcon.data.read_tables`: ``target="label"`` at least.
+    """
+    if graph.number_of_nodes() == 0 or graph.number_of_edges() == 0:
+        raise InputError(f"{name}: the graph has no nodes or no edges.")
+    for kind, reserved, records in (
+        ("node", {"id"}, (attributes for _, attributes in graph.nodes(data=True))),
+        ("edge", {"source", "target"}, (attributes for *_, attributes in graph.edges(data=True))),
+    ):
+        clash = reserved.intersection(*[set().union(*records)])
+        if clash:
+            raise InputError(f"{name}: the {kind} attribute '{min(clash)}' has a reserved name. Rename it.")
+    nodes = [{"id": str(node), **attributes} for node, attributes in graph.nodes(data=True)]
+    edges = [{"source": str(a), "target": str(b), **attributes} for a, b, attributes in graph.edges(data=True)]
+    frames = (pl.DataFrame(nodes, infer_schema_length=None), pl.DataFrame(edges, infer_schema_length=None))
+    fixed = {"id": "id", "source": "source", "destination": "target", "directed": graph.is_directed()}
+    dataset, schema = read_tables(*frames, **(fixed | options))
+    return replace(dataset, name=name), schema
+
+
+def from_graphml(path: str | Path, **options) -> tuple[GraphDataset, TableSchema]:
+    """A GraphML file whose nodes have a target and features as attributes.
+
+    Args:
+        path: The file.
+        options: As for :func:`graphcon.data.read_tables`: ``target="label"`` at least.
+    """
+    import networkx as nx
+
+    if not Path(path).is_file():
+        raise InputError(f"{path}: there is no such file.")
+    try:
+        graph = nx.read_graphml(path)
+    except Exception as error:  # whatever an XML parser throws
+        raise InputError(f"{path}: is no GraphML file ({str(error)[:100]}). Write it again.") from error
+    return from_networkx(graph, name=str(path), **options)
+
+
+def from_npz(
+    path: str | Path, *, directed: bool = False, seed: int = 0, train: float = 0.6, val: float = 0.2
+) -> GraphDataset:
+    """A graph in the layout of gnn-benchmark: ``adj_*`` and ``attr_*`` in compressed sparse rows, ``labels``.
+
+    Args:
+        path: The ``.npz`` file; nothing in it is executed.
+        directed: Whether edges keep their direction; else each goes both ways, once.
+        seed: Of the random split.
+        train: Share of its training part.
+        val: Share of its validation part.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file.")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files if not key.endswith("_names")}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: is no plain npz file ({str(error)[:100]}). Save numbers only.") from error
+    edge_index, weight = _edges_of(path, arrays)
+    num_nodes = int(arrays["adj_shape"][0])
+    x = _features_of(path, arrays)
+    labels = arrays.get("labels")
+    if labels is None or labels.shape != (num_nodes,) or labels.dtype.kind not in "iu":
+        raise InputError(f"{path}, array 'labels': must hold an integer per node ({num_nodes}).")
+    if len(x) != num_nodes:
+        raise InputError(f"{path}: the features have {len(x)} rows, the graph has {num_nodes} nodes. They must agree.")
+    if not np.isfinite(x).all():
+        row, column = np.argwhere(~np.isfinite(x))[0]
+        raise InputError(f"{path}, features, row {row}, column {column}: must be a finite number. Correct it.")
+    if not directed:
+        ones = torch.ones(edge_index.size(1)) if weight is None else weight
+        edge_index, ones = to_undirected(edge_index, ones, num_nodes=num_nodes, reduce="max")
+        weight = None if weight is None else ones
+    data = Data(x=torch.from_numpy(x), edge_index=edge_index, y=torch.from_numpy(labels.astype(np.int64)))
+    if weight is not None:
+        data.edge_weight = weight
+    dataset = from_pyg(data, seed=seed, train=train, val=val, name=path.name)
+    return replace(dataset, directed=directed)
+
+
+def _edges_of(path: Path, arrays: dict[str, np.ndarray]) -> tuple[Tensor, Tensor | None]:
+    absent = [f"adj_{part}" for part in ("data", "indices", "indptr", "shape") if f"adj_{part}" not in arrays]
+    if absent:
+        raise InputError(
+            f"{path}: lacks the array(s) {', '.join(absent)}. The layout is that of gnn-benchmark: adj_data, "
+            "adj_indices, adj_indptr, adj_shape, attr_data, attr_indices, attr_indptr, attr_shape, labels."
+        )
+    indptr, indices = arrays["adj_indptr"].astype(np.int64), arrays["adj_indices"].astype(np.int64)
+    rows, columns = (int(size) for size in arrays["adj_shape"])
+    if rows != columns or len(indptr) != rows + 1 or indptr[-1] != len(indices) or (indices >= columns).any():
+        raise InputError(f"{path}: adj_indptr and adj_indices are not the sparse rows of a square matrix.")
+    source = np.repeat(np.arange(rows), np.diff(indptr))
+    values = arrays["adj_data"]
+    weight = None if (values == 1).all() else torch.from_numpy(values.astype(np.float32))
+    return torch.from_numpy(np.stack([source, indices])), weight
+
+
+def _features_of(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    if "attr_matrix" in arrays:
+        return arrays["attr_matrix"].astype(np.float32)
+    absent = [f"attr_{part}" for part in ("data", "indices", "indptr", "shape") if f"attr_{part}" not in arrays]
+    if absent:
+        raise InputError(f"{path}: lacks the array(s) {', '.join(absent)}: there are no features.")
+    rows, columns = (int(size) for size in arrays["attr_shape"])
+    x = np.zeros((rows, columns), dtype=np.float32)
+    row = np.repeat(np.arange(rows), np.diff(arrays["attr_indptr"]))
+    x[row, arrays["attr_indices"]] = arrays["attr_data"]
+    return x
+
+
+def _check_graph(data: Data, name: str) -> None:
+    if data.edge_index is None or data.y is None:
+        raise InputError(f"{name}: has no {'edge_index' if data.edge_index is None else 'y'}. It must have both.")
+    if data.x is not None and data.x.is_floating_point() and not data.x.isfinite().all():
+        row, column = (~data.x.isfinite()).nonzero()[0].tolist()
+        raise InputError(f"{name}, x[{row}, {column}]: must be a finite number. Correct it.")
+    if data.edge_index.numel() and int(data.edge_index.max()) >= int(data.num_nodes or 0):
+        raise InputError(
+            f"{name}: edge_index names node {int(data.edge_index.max())}, there are {data.num_nodes}, numbered from 0."
+        )
+
+
+def _kind_of(y: Tensor) -> Kind:
+    if not y.is_floating_point():
+        return "classification"
+    labels = y.dim() > 1 and y.size(1) > 1 and bool(((y == 0) | (y == 1)).all())
+    return "multilabel" if labels else "regression"
+
+
+def _sizes(parts: Sequence[Tensor | None]) -> tuple[int, ...]:
+    joined = torch.cat([part.view(part.size(0), -1) for part in parts if part is not None])
+    return tuple((joined.max(dim=0).values + 1).tolist())
+
+
+def _split_of(graphs: Sequence[Data], task: Task, kind: Kind, y: Tensor, seed: int, train: float, val: float) -> Split:
+    first = graphs[0]
+    if len(graphs) == 1 and task == "node":
+        if all(f"{part}_mask" in first for part in ("train", "val", "test")):
+            masks = first.train_mask, first.val_mask, first.test_mask
+            return splits.fixed(*masks, seed) if masks[0].dim() > 1 else Split.from_masks("masks", *masks)
+        labels = y if kind == "classification" else None
+        labelled = (y >= 0 if kind == "classification" else ~y.isnan().view(len(y), -1).any(dim=1)).nonzero()
+        return splits.random_fractions(len(y), seed, train=train, val=val, labels=labels, candidates=labelled.flatten())
+    labels = y.flatten() if task == "graph" and kind == "classification" else None
+    return splits.random_fractions(len(graphs), seed, train=train, val=val, labels=labels, unit="graph")

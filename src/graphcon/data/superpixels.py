@@ -1,0 +1,287 @@
+"""MNIST as graphs of 75 superpixels, built from the images: in parallel, resumable, memory-mapped.
+
+    graphcon data build mnist-superpixels --data-root FOLDER
+
+The result is a folder of four arrays and ``build.json``. While it is being built its name ends in
+``.partial``; what is done there is kept when the work stops, and the same command goes on.
+"""
+
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from torch_geometric.data import Data
+
+from graphcon.data import _slic, _store
+from graphcon.errors import InputError
+
+Adjacency = Literal["nearest", "regions"]
+FEATURES = ("intensity", "x", "y")
+NUM_SEGMENTS, NUM_NEAREST, SIDE, CHUNK = 75, 8, 28, 500
+_FOLDER = "mnist_superpixels"
+_FILES = {
+    "train-images-idx3-ubyte": 60_000,
+    "train-labels-idx1-ubyte": 60_000,
+    "t10k-images-idx3-ubyte": 10_000,
+    "t10k-labels-idx1-ubyte": 10_000,
+}
+# Intensities and centroids are kept as 16-bit fractions: exact to 1/65535, a quarter of the size of doubles.
+_FULL = 65_535
+
+
+class SuperpixelGraphs(Sequence[Data]):
+    """The built graphs, read from disk when they are asked for.
+
+    A graph has ``x`` [75, 3] (mean intensity and centroid, between 0 and 1), ``pos`` [75, 2] (the centroid),
+    ``edge_index`` and ``y``.
+
+    Args:
+        folder: What :func:`build` returned.
+    """
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        facts = json.loads((self.folder / "build.json").read_text())
+        self.adjacency: Adjacency = facts["adjacency"]
+        self.sizes: tuple[int, int, int] = tuple(facts["sizes"])
+        self._arrays = {
+            name: np.load(self.folder / f"{name}.npy", mmap_mode="r")
+            for name in ("intensity", "centroid", "edges", "label")
+        }
+
+    @property
+    def directed(self) -> bool:
+        """Whether edges have a direction: a node's nearest neighbours need not have it among theirs."""
+        return self.adjacency == "nearest"
+
+    @property
+    def note(self) -> str:
+        """What these graphs are."""
+        edges = "the 8 nearest centroids" if self.directed else "regions that touch"
+        return f"Superpixels by SLIC, edges to {edges}: not the construction of the paper, see docs/data.md."
+
+    def __len__(self) -> int:
+        """How many graphs there are."""
+        return len(self._arrays["label"])
+
+    def __getitem__(self, place: int) -> Data:  # pyright: ignore[reportIncompatibleMethodOverride]  # no slices
+        """The graph of one image."""
+        arrays = self._arrays
+        centroid = torch.from_numpy(arrays["centroid"][place].astype(np.float32) / _FULL)
+        intensity = torch.from_numpy(arrays["intensity"][place].astype(np.float32) / _FULL)
+        stored = torch.from_numpy(arrays["edges"][place].astype(np.int64))
+        if self.adjacency == "nearest":
+            target = torch.arange(stored.size(0)).repeat_interleave(stored.size(1))
+            edge_index = torch.stack([stored.flatten(), target])
+        else:
+            pairs = stored[stored[:, 0] != _slic.PADDING].t()
+            edge_index = torch.cat([pairs, pairs.flip(0)], dim=1)
+        return Data(
+            x=torch.cat([intensity[:, None], centroid], dim=1),
+            edge_index=edge_index,
+            y=torch.tensor([int(arrays["label"][place])]),
+            pos=centroid,
+        )
+
+
+def build(
+    root: str | Path | None = None,
+    out: str | Path | None = None,
+    *,
+    adjacency: Adjacency = "nearest",
+    workers: int | None = None,
+    limit: int | None = None,
+    report: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Makes the graphs of all 70,000 images, or goes on where it was stopped.
+
+    Args:
+        root: Where ``mnist/raw`` is looked for first; then ``$GRAPHCON_DATA`` and the cache. Never written
+            to.
+        out: The folder to make, in the cache by default.
+        adjacency: ``"nearest"``: from the 8 nearest centroids to every node; ``"regions"``: between regions
+            that touch, both ways.
+        workers: Processes, as many as there are processors by default.
+        limit: Only so many images, divided 11 : 1 : 2 as the whole.
+        report: Called with the numbers of images done and of all.
+
+    Returns:
+        The folder.
+    """
+    if adjacency not in get_args(Adjacency):
+        raise InputError(f"--adjacency {adjacency}: must be one of {', '.join(get_args(Adjacency))}.")
+    _slic._slic()
+    name = f"slic{NUM_SEGMENTS}-{adjacency}" + (f"-{limit}" if limit else "")
+    final = Path(out) if out else _store.cache_folder() / _FOLDER / name
+    if (final / "build.json").is_file():
+        return final
+    if final.exists():
+        raise InputError(f"--out {final}: exists and is not a finished build. Name a new folder.")
+    images, labels, sizes = _read_images(root, limit)
+    work = final.with_name(final.name + ".partial")
+    arrays, done = _open(work, labels, adjacency)
+    starts = [start for start in range(0, len(images), CHUNK) if not done[start // CHUNK]]
+    count = len(images) - sum(min(CHUNK, len(images) - start) for start in starts)
+    notify = report or (lambda done, total: None)
+    notify(count, len(images))
+    jobs = {start: images[start : start + CHUNK] for start in starts}
+    for start, chunk in _in_parallel(partial(_build_chunk, adjacency=adjacency), jobs, workers or os.cpu_count() or 1):
+        stop = start + len(chunk["intensity"])
+        for key, values in chunk.items():
+            arrays[key][start:stop] = values
+            arrays[key].flush()
+        # Only after the values are on disk: a chunk that is marked is whole.
+        done[start // CHUNK] = 1
+        done.flush()
+        count += stop - start
+        notify(count, len(images))
+    facts = {
+        "adjacency": adjacency,
+        "num_segments": NUM_SEGMENTS,
+        "compactness": _slic.COMPACTNESS,
+        "sizes": sizes,
+    }
+    del arrays, done
+    (work / "done.npy").unlink()
+    (work / "build.json").write_text(json.dumps(facts, indent=1))
+    work.rename(final)
+    return final
+
+
+def find_built(root: str | Path | None = None) -> Path | None:
+    """A finished build of all images below the data roots; nearest neighbours before touching regions."""
+    for place in _store.roots(root):
+        for adjacency in get_args(Adjacency):
+            folder = place / _FOLDER / f"slic{NUM_SEGMENTS}-{adjacency}"
+            if (folder / "build.json").is_file():
+                return folder
+    return None
+
+
+def with_centroids(graphs: Iterable[Data]) -> list[Data]:
+    """PyG's superpixel graphs with the centroid beside the intensity, in the units of
+    :class:`SuperpixelGraphs`.
+    """
+    result = []
+    for data in graphs:
+        assert data.x is not None
+        assert data.pos is not None
+        data.pos = data.pos / (SIDE - 1)
+        data.x = torch.cat([data.x, data.pos], dim=1)
+        result.append(data)
+    return result
+
+
+def _build_chunk(images: np.ndarray, adjacency: Adjacency) -> dict[str, np.ndarray]:
+    """The arrays of some images; runs in a process of its own."""
+    shape = _edge_shape(adjacency)
+    chunk = {
+        "intensity": np.empty((len(images), NUM_SEGMENTS), dtype=np.uint16),
+        "centroid": np.empty((len(images), NUM_SEGMENTS, 2), dtype=np.uint16),
+        "edges": np.full((len(images), *shape), _slic.PADDING, dtype=np.uint8),
+    }
+    for i, pixels in enumerate(images):
+        image = pixels / 255.0
+        labels = _slic.segment(image, NUM_SEGMENTS)
+        intensity, centroid = _slic.describe_regions(labels, image)
+        chunk["intensity"][i] = np.round(intensity * _FULL)
+        chunk["centroid"][i] = np.round(centroid / (SIDE - 1) * _FULL)
+        if adjacency == "nearest":
+            chunk["edges"][i] = _slic.nearest(centroid, NUM_NEAREST)
+        else:
+            pairs = _slic.adjacent(labels)
+            chunk["edges"][i, : len(pairs)] = pairs
+    return chunk
+
+
+def _edge_shape(adjacency: Adjacency) -> tuple[int, int]:
+    # A planar graph of n nodes has at most 3n - 6 edges.
+    return (NUM_SEGMENTS, NUM_NEAREST) if adjacency == "nearest" else (3 * NUM_SEGMENTS - 6, 2)
+
+
+def _in_parallel(function: Callable, jobs: dict[int, np.ndarray], workers: int):
+    """Yields ``(key, function(job))`` as they are done; stops the processes when the caller stops."""
+    if workers == 1:
+        yield from ((key, function(job)) for key, job in jobs.items())
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        futures = {pool.submit(function, job): key for key, job in jobs.items()}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _open(work: Path, labels: np.ndarray, adjacency: Adjacency) -> tuple[dict[str, np.memmap], np.memmap]:
+    """The arrays on disk and the marks of finished chunks: made, or opened where a build was stopped."""
+    num_images = len(labels)
+    shapes = {
+        "intensity": ((num_images, NUM_SEGMENTS), np.uint16),
+        "centroid": ((num_images, NUM_SEGMENTS, 2), np.uint16),
+        "edges": ((num_images, *_edge_shape(adjacency)), np.uint8),
+        "done": ((-(-num_images // CHUNK),), np.uint8),
+    }
+    work.mkdir(parents=True, exist_ok=True)
+    arrays = {}
+    for name, (shape, dtype) in shapes.items():
+        path = work / f"{name}.npy"
+        if not path.is_file():
+            np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape).flush()
+        arrays[name] = np.lib.format.open_memmap(path, mode="r+")
+        if arrays[name].shape != shape:
+            raise InputError(f"{path}: is from a build of another size. Delete {work} and start again.")
+    np.save(work / "label.npy", labels)
+    return arrays, arrays.pop("done")
+
+
+def _read_images(root: str | Path | None, limit: int | None) -> tuple[np.ndarray, np.ndarray, tuple[int, int, int]]:
+    """Images, labels and the sizes of the three parts, the original test images last."""
+    raw = _find_images(root)
+    train, train_labels, test, test_labels = (_read_idx(raw, name, count) for name, count in _FILES.items())
+    sizes = (55_000, 5000, 10_000)
+    if limit is not None:
+        if not 14 <= limit <= 70_000:
+            raise InputError(f"--limit {limit}: must lie between 14 and 70,000.")
+        sizes = (limit - limit // 14 - limit // 7, limit // 14, limit // 7)
+        num_train, num_test = sizes[0] + sizes[1], sizes[2]
+        train, train_labels = train[:num_train], train_labels[:num_train]
+        test, test_labels = test[:num_test], test_labels[:num_test]
+    return np.concatenate([train, test]), np.concatenate([train_labels, test_labels]), sizes
+
+
+def _find_images(root: str | Path | None) -> Path:
+    places = [place / "mnist" / "raw" for place in _store.roots(root)]
+    for raw in places:
+        if all((raw / name).is_file() or (raw / f"{name}.gz").is_file() for name in _FILES):
+            return raw
+    raise InputError(
+        f"the images of MNIST are not on this machine. Put {', '.join(f'{name}.gz' for name in _FILES)} "
+        f"(the original idx files) into {places[0]}."
+    )
+
+
+def _read_idx(raw: Path, name: str, count: int) -> np.ndarray:
+    path = raw / name if (raw / name).is_file() else raw / f"{name}.gz"
+    try:
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path}: cannot be unpacked ({error}). Fetch the file again.") from error
+    shape = (count, SIDE, SIDE) if "images" in name else (count,)
+    # An idx file opens with 0, 0, the type (8: bytes), the number of dimensions, and the dimensions.
+    header = bytes([0, 0, 8, len(shape)]) + b"".join(size.to_bytes(4, "big") for size in shape)
+    if not content.startswith(header) or len(content) != len(header) + int(np.prod(shape)):
+        raise InputError(
+            f"{path}: is not the idx file of {count} {'images' if 'images' in name else 'labels'} of MNIST. "
+            "Fetch the original file again."
+        )
+    return np.frombuffer(content, dtype=np.uint8, offset=len(header)).reshape(shape)

@@ -1,0 +1,200 @@
+"""From ids to numbers: which rows of the node table an edge joins, and which graph a row belongs to."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from graphcon.data.tables.files import Table
+from graphcon.data.tables.roles import EdgeRoles
+from graphcon.errors import InputError
+
+
+@dataclass(frozen=True)
+class Connection:
+    """The edges of a table in numbers.
+
+    Attributes:
+        edge_index: Rows of the node table, [2, edges]: the table's edges, and after them, where edges have no
+            direction, those that are not self-loops once more the other way round.
+        row: The row of the edge table that each comes from.
+        notes: Self-loops, duplicates and isolated nodes, counted.
+    """
+
+    edge_index: np.ndarray
+    row: np.ndarray
+    notes: tuple[str, ...]
+
+
+def check_ids(nodes: Table, identity: str | None, graph: str | None) -> None:
+    """Raises where an id is empty or occurs twice; with `graph`, twice in one graph."""
+    for name in (identity, graph):
+        if name is not None and nodes.frame[name].null_count():
+            nodes.refuse(name, nodes.frame[name].is_null(), "Every node must have one: fill it in.")
+    if identity is None:
+        return
+    key = pl.struct([graph, identity]) if graph is not None else pl.col(identity)
+    repeated = ~nodes.frame.select(key.is_first_distinct()).to_series()
+    if repeated.any():
+        place = int(repeated.arg_true()[0])
+        same = pl.col(identity) == nodes.frame[identity][place]
+        if graph is not None:
+            same &= pl.col(graph) == nodes.frame[graph][place]
+        first = int(nodes.frame.select(same.arg_true()).to_series()[0])
+        nodes.refuse(
+            identity,
+            repeated,
+            f"The id is that of row {first + nodes.first_row} already. Ids must differ: correct or delete one.",
+        )
+
+
+def connect(
+    nodes: Table, identity: str | None, graph: str | None, edges: Table, roles: EdgeRoles, *, directed: bool
+) -> Connection:
+    """The edges in the numbering of the node table.
+
+    Args:
+        nodes: The node table, its ids checked.
+        identity: Its column of ids, None where rows count from 0.
+        graph: Its column of graphs; used to tell ids apart where the edge table has such a column too.
+        edges: The edge table.
+        roles: The columns of the edge table.
+        directed: Whether edges go one way only.
+    """
+    ids = pl.Series(np.arange(nodes.frame.height)) if identity is None else nodes.frame[identity]
+    ends = []
+    for column in (roles.source, roles.destination):
+        values = edges.frame[column]
+        if values.null_count():
+            edges.refuse(column, values.is_null(), "An edge must have two ends: fill it in, or delete the row.")
+        if roles.graph is not None and graph is not None:
+            found = _look_up_in_graph(nodes.frame[graph], ids, edges.frame[roles.graph], values)
+        else:
+            found = _look_up(ids, values)
+        unknown = found < 0
+        if unknown.any():
+            where = "the rows, which count from 0" if identity is None else f"its column '{identity}'"
+            edges.refuse(
+                column,
+                pl.Series(unknown),
+                f"{nodes.path} has no node of that id (ids are in {where}). Add the node, or delete the edge.",
+            )
+        ends.append(found)
+    pair = np.stack(ends)
+    kind = "with direction, as listed" if directed else "without direction: each is used both ways"
+    notes = count_edges(edges.path, nodes.frame.height, pair, kind)
+    row = np.arange(pair.shape[1])
+    if not directed:
+        notes += _count_listed_twice(edges.path, nodes.frame.height, pair)
+        back = np.flatnonzero(pair[0] != pair[1])
+        pair = np.concatenate([pair, pair[::-1, back]], axis=1)
+        row = np.concatenate([row, back])
+    return Connection(pair, row, notes)
+
+
+def number_graphs(nodes: Table, graph: str, graphs: Table | None, column: str | None) -> np.ndarray:
+    """The number of the graph that every node belongs to: in the order of the graph table, else of
+    appearance.
+    """
+    values = nodes.frame[graph]
+    if graphs is None or column is None:
+        order = values.unique(maintain_order=True)
+        return _look_up(order, values)
+    keys = graphs.frame[column]
+    if keys.null_count():
+        graphs.refuse(column, keys.is_null(), "Every graph must have an id: fill it in.")
+    repeated = ~keys.is_first_distinct()
+    if repeated.any():
+        graphs.refuse(column, repeated, "The id of a graph occurs twice. Ids must differ: delete one row.")
+    number = _look_up(keys, values)
+    if (number < 0).any():
+        nodes.refuse(graph, pl.Series(number < 0), f"{graphs.path} has no graph of that id: add it there.")
+    without = np.bincount(number, minlength=len(keys)) == 0
+    if without.any():
+        graphs.refuse(column, pl.Series(without), f"{nodes.path} has no node of this graph: delete the row.")
+    return number
+
+
+def check_within_graphs(edges: Table, roles: EdgeRoles, pair: np.ndarray, number: np.ndarray) -> None:
+    """Raises where an edge joins nodes of two graphs."""
+    across = number[pair[0]] != number[pair[1]]
+    if across.any():
+        edges.refuse(
+            roles.destination,
+            pl.Series(across),
+            "The edge joins nodes of two graphs. Correct it; where ids are numbered anew in every graph, "
+            "the edge table needs the column of graph ids too.",
+        )
+
+
+def _look_up(keys: pl.Series, values: pl.Series) -> np.ndarray:
+    """The place of every value among the keys, -1 where it is none of them."""
+    if keys.dtype.is_integer() and values.dtype.is_integer():
+        numbers = keys.to_numpy()
+        if len(numbers) and numbers[0] == 0 and (numbers == np.arange(len(numbers))).all():
+            found = values.to_numpy().astype(np.int64)
+            return np.where((found >= 0) & (found < len(numbers)), found, -1)
+        kind = pl.Int64
+    else:
+        kind = pl.String
+    table = pl.DataFrame({"key": keys.cast(kind), "place": np.arange(len(keys))})
+    found = pl.DataFrame({"key": values.cast(kind)}).join(table, on="key", how="left", maintain_order="left")
+    return found["place"].fill_null(-1).to_numpy(writable=True)
+
+
+def _look_up_in_graph(graph: pl.Series, ids: pl.Series, of: pl.Series, values: pl.Series) -> np.ndarray:
+    table = pl.DataFrame({"graph": graph.cast(pl.String), "key": ids.cast(pl.String), "place": np.arange(len(ids))})
+    asked = pl.DataFrame({"graph": of.cast(pl.String), "key": values.cast(pl.String)})
+    found = asked.join(table, on=["graph", "key"], how="left", maintain_order="left")
+    return found["place"].fill_null(-1).to_numpy(writable=True)
+
+
+def count_edges(name: str, num_nodes: int, pair: np.ndarray, kind: str) -> tuple[str, ...]:
+    """Notes on the edges: how many, and self-loops, duplicates and isolated nodes, which are all kept.
+
+    Args:
+        name: The file or the set, for the notes.
+        num_nodes: How many nodes there are.
+        pair: The edges, [2, edges].
+        kind: What their direction means.
+    """
+    source, destination = pair
+    proper = source != destination
+    touched = np.zeros(num_nodes, dtype=bool)
+    touched[source[proper]] = True
+    touched[destination[proper]] = True
+    counts = (
+        ("self-loop(s)", len(source) - int(proper.sum())),
+        ("duplicate edge(s)", len(source) - pl.Series(source * num_nodes + destination).n_unique()),
+        ("isolated node(s)", num_nodes - int(touched.sum())),
+    )
+    odd = (f"{name}: {count:,} {what}, kept." for what, count in counts if count)
+    return (f"{name}: {len(source):,} edges, {kind}.", *odd)
+
+
+def _count_listed_twice(name: str, num_nodes: int, pair: np.ndarray) -> tuple[str, ...]:
+    """A note on edges that are used both ways, and are listed both ways."""
+    source, destination = pair
+    one_way = pl.Series(source * num_nodes + destination).n_unique()
+    either = pl.Series(pair.min(axis=0) * num_nodes + pair.max(axis=0)).n_unique()
+    if one_way == either:
+        return ()
+    return (
+        f"{name}: {one_way - either:,} edge(s) are listed in both directions, and count twice. "
+        "If the table holds both directions of every edge, say --directed.",
+    )
+
+
+def check_weight(edges: Table, weight: str) -> np.ndarray:
+    """The weights as numbers; an empty, infinite or negative one is refused."""
+    values = edges.frame[weight]
+    try:
+        numbers = values.cast(pl.Float64)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"{edges.path}, column '{weight}': a weight must be a number. Name another column with --weight."
+        ) from error
+    bad = ~((numbers >= 0) & numbers.is_finite()).fill_null(False)
+    if bad.any():
+        edges.refuse(weight, bad, "A weight must be a finite number, not below 0: correct it.")
+    return numbers.to_numpy().astype(np.float32)

@@ -1,0 +1,175 @@
+"""Reads one CSV or Parquet file, and refuses what is not a table: empty, ragged, wrongly divided, without
+header.
+"""
+
+import csv
+import gzip
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import polars as pl
+
+from graphcon.errors import InputError
+
+_TEXT, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table and where it came from.
+
+    Attributes:
+        path: The file, for messages.
+        frame: Its columns.
+        first_row: The row of the file in which the first record is: 2 in a CSV file, under its header.
+    """
+
+    path: str
+    frame: pl.DataFrame
+    first_row: int = 1
+
+    def at(self, place: int, column: str | None = None) -> str:
+        """Where a record is, as a message names it."""
+        where = f"{self.path}, row {place + self.first_row}"
+        return where if column is None else f"{where}, column '{column}'"
+
+    def refuse(self, column: str, bad: pl.Series, rule: str) -> NoReturn:
+        """Raises for the first record that `bad` marks: where it is, its value, the rule, and how many
+        more.
+        """
+        place = int(bad.arg_true()[0])
+        count = int(bad.sum())
+        more = f" ({count:,} rows in all)" if count > 1 else ""
+        value = self.frame[column][place]
+        shown = "an empty cell" if value is None else repr(value) if isinstance(value, str) else str(value)
+        raise InputError(f"{self.at(place, column)}: {shown}{more}. {rule}")
+
+    def require(self, column: str, role: str) -> None:
+        """Raises unless there is such a column."""
+        if column not in self.frame.columns:
+            raise InputError(
+                f"{self.path}: there is no column '{column}' for {role}. It has: {', '.join(self.frame.columns)}."
+            )
+
+
+def read_file(path: str | Path, delimiter: str | None = None, null_values: tuple[str, ...] = ()) -> Table:
+    """The table in a file, by its ending.
+
+    Args:
+        path: A ``.csv``, ``.tsv``, ``.txt`` (each also with ``.gz``) or ``.parquet`` file.
+        delimiter: What divides the fields of a text file.
+        null_values: Texts that mean an empty cell.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file. Name a .csv or .parquet file.")
+    endings = [ending.lower() for ending in path.suffixes]
+    packed = bool(endings) and endings[-1] == ".gz"
+    ending = "".join(endings[-2:-1] if packed else endings[-1:])
+    if ending in _PARQUET and not packed:
+        table = _read_parquet(path)
+    elif ending in _TEXT:
+        delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
+        table = _read_text(path, packed, delimiter, null_values)
+    else:
+        raise InputError(f"{path}: must end in .csv, .tsv, .txt (or these with .gz) or .parquet.")
+    if table.frame.height == 0:
+        raise InputError(f"{path}: has a header and no rows. Add a row per record.")
+    return table
+
+
+def _read_parquet(path: Path) -> Table:
+    try:
+        return Table(str(path), pl.read_parquet(path))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path}: is no Parquet file ({_first_line(error)}). Write it again.") from error
+
+
+def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...]) -> Table:
+    # What a shell passes on for a tab.
+    delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
+    if len(delimiter) != 1:
+        raise InputError(f"--delimiter {delimiter!r}: must be a single character.")
+    try:
+        content = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path}: cannot be unpacked ({_first_line(error)}). Write it again.") from error
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if not content.strip():
+        raise InputError(f"{path}: is empty. It must hold a header and a row per record.")
+    header = _check_header(path, content, delimiter)
+    _check_rows(path, content, delimiter, len(header))
+    options = {"separator": delimiter, "null_values": list(null_values), "raise_if_empty": False}
+    try:
+        try:
+            # Ten thousand rows tell the types of nearly all columns; where they do not, all rows are asked.
+            frame = pl.read_csv(content, infer_schema_length=10_000, **options)
+        except pl.exceptions.ComputeError:
+            frame = pl.read_csv(content, infer_schema_length=None, **options)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"{path}: cannot be read as CSV ({_first_line(error)}). Save it as UTF-8.") from error
+    return Table(str(path), frame, first_row=2)
+
+
+def _check_header(path: Path, content: bytes, delimiter: str) -> list[str]:
+    line = content[: content.find(b"\n") if b"\n" in content else len(content)]
+    try:
+        text = line.decode("utf-8").rstrip("\r")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}, row 1: is not UTF-8. Save the file with that encoding.") from error
+    header = next(csv.reader([text], delimiter=delimiter), [])
+    others = [other for other in _DELIMITERS if other != delimiter and other in text]
+    if len(header) == 1 and others:
+        other = max(others, key=text.count)
+        name, shown = _DELIMITERS[other], "tab" if other == "\t" else repr(other)
+        raise InputError(
+            f"{path}, row 1: the header {text[:60]!r} is a single column when divided by "
+            f"{_DELIMITERS.get(delimiter, repr(delimiter))}s, but holds {name}s. "
+            f"Say --delimiter {shown}, or save the file with {_DELIMITERS.get(delimiter, repr(delimiter))}s."
+        )
+    repeated = [name for name in header if header.count(name) > 1]
+    if repeated:
+        raise InputError(f"{path}, row 1: two columns are called '{repeated[0]}'. Names must differ: rename one.")
+    if all(_is_number(name) for name in header):
+        raise InputError(
+            f"{path}, row 1: {text[:60]!r} are numbers, not names. The first row must name the columns: "
+            "add a header such as id,... or source,destination."
+        )
+    return header
+
+
+def _check_rows(path: Path, content: bytes, delimiter: str, width: int) -> None:
+    """Every row must have as many fields as the header; counted at once, and only then row by row."""
+    rows = content.count(b"\n") + (not content.endswith(b"\n"))
+    plain = b'"' not in content and b"\n\n" not in content and b"\r\n\r\n" not in content
+    # An empty row of a table of one column is an empty cell, which no count can tell from a blank line.
+    if plain and content.count(delimiter.encode()) == rows * (width - 1):
+        return
+    try:
+        reader = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), delimiter=delimiter)
+        for fields in reader:
+            if fields and len(fields) != width:
+                raise InputError(
+                    f"{path}, row {reader.line_num}: has {len(fields)} fields, the header has {width}. "
+                    "Every row needs one field per column: put quotes around a text that holds the delimiter."
+                )
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, row {row}: is not UTF-8. Save the file with that encoding.") from error
+    except csv.Error as error:
+        raise InputError(f"{path}: cannot be read as CSV ({error}). Save it as plain CSV.") from error
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0][:160]

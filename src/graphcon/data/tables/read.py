@@ -1,0 +1,243 @@
+"""Reads people's own tables into a :class:`GraphDataset`, and says how in a :class:`TableSchema`."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import torch
+from torch import Tensor
+
+from graphcon.data._dataset import GraphDataset
+from graphcon.data._options import TableOptions
+from graphcon.data._split import Split
+from graphcon.data.splits import random_fractions
+from graphcon.data.tables import targets
+from graphcon.data.tables.columns import Column, find_role, learn
+from graphcon.data.tables.connect import Connection, check_ids, check_within_graphs, connect, number_graphs
+from graphcon.data.tables.files import Table, read_file
+from graphcon.data.tables.roles import (
+    EdgeRoles,
+    NodeRoles,
+    find_edge_roles,
+    find_graph_roles,
+    find_node_roles,
+)
+from graphcon.data.tables.schema import TableSchema
+from graphcon.errors import InputError
+
+Source = str | Path | pl.DataFrame
+
+
+def read_tables(
+    nodes: Source,
+    edges: Source,
+    graphs: Source | None = None,
+    options: TableOptions | None = None,
+    **changes,
+) -> tuple[GraphDataset, TableSchema]:
+    """Nodes and edges as CSV or Parquet, with a target to learn.
+
+    Args:
+        nodes: The node table: a row per node. A file, or a polars data frame.
+        edges: The edge table: a row per edge.
+        graphs: The graph table, where graphs have the target: a row per graph.
+        options: The user's choices.
+        changes: Single choices, by the names of :class:`TableOptions`; ``target="label"`` is enough for one
+            column.
+
+    Returns:
+        The data with their split, and the schema to read new tables by.
+
+    Raises:
+        InputError: Something is wrong with the tables: the file, the row, the column, the rule and the cure.
+    """
+    for key in ("target", "split_column", "ignore", "categorical", "words", "features", "edge_features"):
+        if isinstance(changes.get(key), str):
+            changes[key] = (changes[key],)
+    options = replace(options or TableOptions(), **changes)
+    node_table = as_table(nodes, "nodes", options)
+    edge_table = as_table(edges, "edges", options)
+    graph_table = None if graphs is None else as_table(graphs, "graphs", options)
+    roles = find_node_roles(node_table, options, with_graphs=graph_table is not None)
+    edge_roles = find_edge_roles(edge_table, options, with_graphs=roles.graph is not None)
+    joined, number = _connect(node_table, roles, edge_table, edge_roles, graph_table, options)
+
+    owner, names, split_columns = node_table, roles.target, roles.split
+    if graph_table is not None:
+        graph_roles = find_graph_roles(graph_table, options)
+        owner, names, split_columns = graph_table, graph_roles.target, graph_roles.split
+    target = targets.find_target(owner, names, options)
+    y = targets.encode_target(owner, target)
+    if number is not None and graph_table is None:
+        split, notes = _split_by_graph(node_table, split_columns, target, y, number, options)
+    else:
+        unit = "graph" if graph_table is not None else "node"
+        split, notes = targets.find_split(owner, split_columns, target, y, options, unit)
+    training = _training_rows(split, number)
+    target = targets.learn_target(target, y, split.train if split.size == len(y) else torch.from_numpy(training))
+
+    columns, more = _learn_columns(node_table, roles.features, training, options)
+    notes += more
+    touching = _training_edges(joined, training, node_table.frame.height, edge_table.frame.height)
+    edge_columns, more = _learn_columns(edge_table, edge_roles.features, touching, options)
+    notes += more
+    _check_features(node_table, roles, edge_table, columns, edge_columns, options)
+    used = {column.name for column in (*columns, *edge_columns)}
+    ignored = {*options.ignore, *roles.split, *roles.features, *edge_roles.features} - used
+    schema = TableSchema(
+        task="node" if graph_table is None else "graph",
+        target=target,
+        id=roles.id,
+        graph=roles.graph,
+        columns=columns,
+        edges=edge_roles,
+        edge_columns=edge_columns,
+        graphs=None if graph_table is None else find_graph_roles(graph_table, options).graph,
+        directed=options.directed,
+        degree=options.degree,
+        missing=options.missing,
+        scaling=options.scaling,
+        delimiter=options.delimiter,
+        null_values=options.null_values,
+        ignored=tuple(sorted(ignored)),
+    )
+    made, more = schema.assemble(node_table, edge_table, joined, number, y)
+    if roles.id is None:
+        notes.append(f"{node_table.path}: no column of ids, nodes are numbered from 0 in the order of the rows.")
+    dataset = GraphDataset(
+        name=Path(node_table.path).name,
+        graphs=made,
+        task=schema.task,
+        kind=target.kind,
+        num_outputs=target.num_outputs,
+        num_features=schema.num_features,
+        split=split,
+        splitter=None,
+        num_categories=schema.num_categories,
+        edge_dim=schema.edge_dim,
+        class_names=target.classes if target.kind == "classification" else target.names,
+        target_names=target.names,
+        feature_names=schema.feature_names,
+        directed=options.directed,
+        notes=(*joined.notes, *notes, *more),
+    )
+    return dataset, schema
+
+
+def as_table(source: Source, label: str, options: TableOptions) -> Table:
+    """A table from a file or a data frame; the latter goes by `label` in messages."""
+    if not isinstance(source, pl.DataFrame):
+        return read_file(source, options.delimiter, options.null_values)
+    if source.height == 0:
+        raise InputError(f"{label}: the data frame has no rows. Add a row per record.")
+    return Table(label, source)
+
+
+def _connect(
+    nodes: Table,
+    roles: NodeRoles,
+    edges: Table,
+    edge_roles: EdgeRoles,
+    graphs: Table | None,
+    options: TableOptions,
+) -> tuple[Connection, np.ndarray | None]:
+    # Ids may start anew in every graph, if the edges say to which graph they belong.
+    in_graph = roles.graph if edge_roles.graph is not None else None
+    check_ids(nodes, roles.id, in_graph)
+    joined = connect(nodes, roles.id, in_graph, edges, edge_roles, directed=options.directed)
+    if roles.graph is None:
+        return joined, None
+    check_ids(nodes, None, roles.graph)
+    column = find_graph_roles(graphs, options).graph if graphs is not None else None
+    number = number_graphs(nodes, roles.graph, graphs, column)
+    check_within_graphs(edges, edge_roles, joined.edge_index[:, : edges.frame.height], number)
+    return joined, number
+
+
+def _split_by_graph(
+    nodes: Table,
+    columns: tuple[str, ...],
+    target: targets.Target,
+    y: Tensor,
+    number: np.ndarray,
+    options: TableOptions,
+) -> tuple[Split, list[str]]:
+    """Targets per node in many graphs: whole graphs are for training, validation and test."""
+    unlabelled = ~targets.is_labelled(y)
+    if unlabelled.any():
+        place = int(unlabelled.nonzero()[0])
+        raise InputError(
+            f"{nodes.at(place, target.names[0])}: an empty cell. Where nodes of many graphs have the target, "
+            "each must have one: fill it in, or leave the column of graphs out with --ignore."
+        )
+    count = int(number.max()) + 1
+    if not columns:
+        split = random_fractions(count, options.seed, train=options.train, val=options.val, unit="graph")
+        return split, []
+    told, notes = targets.find_split(nodes, columns, target, y, options, "node")
+    part_of = np.full(count, -1)
+    for part, index in enumerate((told.train, told.val, told.test)):
+        graphs = np.unique(number[index.numpy()])
+        torn = graphs[part_of[graphs] >= 0]
+        if len(torn) or np.isin(number, graphs).sum() != index.numel():
+            graph = torn[0] if len(torn) else graphs[0]
+            place = int(np.flatnonzero(number == graph)[0])
+            raise InputError(
+                f"{nodes.at(place, columns[0])}: the nodes of this graph lie in different parts. A graph "
+                "must lie wholly in one part: correct the column, or read all as one graph by leaving out "
+                "the column of graphs with --ignore."
+            )
+        part_of[graphs] = part
+    parts = (torch.from_numpy(np.flatnonzero(part_of == part)) for part in range(3))
+    return Split(told.name, *parts, size=count, unit="graph"), notes
+
+
+def _training_rows(split: Split, number: np.ndarray | None) -> np.ndarray:
+    if number is None:
+        return split.train.numpy()
+    return np.flatnonzero(np.isin(number, split.train.numpy()))
+
+
+def _training_edges(joined: Connection, training: np.ndarray, num_nodes: int, num_edges: int) -> np.ndarray:
+    """Rows of the edge table with an end in the training part; all where there are none."""
+    inside = np.zeros(num_nodes, dtype=bool)
+    inside[training] = True
+    touching = np.flatnonzero(inside[joined.edge_index[:, :num_edges]].any(axis=0))
+    return touching if len(touching) else np.arange(num_edges)
+
+
+def _learn_columns(
+    table: Table, names: tuple[str, ...], training: np.ndarray, options: TableOptions
+) -> tuple[tuple[Column, ...], list[str]]:
+    columns, notes = [], []
+    for name in names:
+        role, note = find_role(table, name, options)
+        if note:
+            notes.append(f"{table.path}: {note}")
+        if role is not None:
+            columns.append(learn(table, name, role, training, options))
+    return tuple(columns), notes
+
+
+def _check_features(
+    nodes: Table,
+    roles: NodeRoles,
+    edges: Table,
+    columns: tuple[Column, ...],
+    edge_columns: tuple[Column, ...],
+    options: TableOptions,
+) -> None:
+    if not columns and not options.degree:
+        others = ", ".join(sorted({*nodes.frame.columns} - set(roles.features))) or "none"
+        raise InputError(
+            f"{nodes.path}: no column is a feature (other roles: {others}). A model needs numbers, truth "
+            "values, categories or words per node: add a column, or say --degree to use the number of "
+            "neighbours."
+        )
+    for column in edge_columns:
+        if column.role == "index":
+            raise InputError(
+                f"{edges.path}, column '{column.name}': has {len(column.categories)} categories, more than "
+                f"--one-hot-limit {options.one_hot_limit}. Raise that, or leave the column out with --ignore."
+            )

@@ -1,0 +1,150 @@
+"""Which column is what: by the user's word, else by its name."""
+
+from dataclasses import dataclass
+
+from graphcon.data._options import TableOptions
+from graphcon.data.tables.files import Table
+from graphcon.errors import InputError
+
+# In the order in which they are looked for; case, spaces and underscores do not matter.
+NAMES = {
+    "id": ("id", "nodeid", "node"),
+    "source": ("source", "src", "from", "u", "sourceid", "sourcenodeid", "start"),
+    "destination": ("destination", "target", "dst", "dest", "to", "v", "targetid", "targetnodeid", "end"),
+    "weight": ("weight", "edgeweight"),
+    "split": ("split",),
+    "graph": ("graphid",),
+}
+
+
+@dataclass(frozen=True)
+class NodeRoles:
+    """The columns of the node table.
+
+    Attributes:
+        id: The ids, None where rows count from 0.
+        graph: The graph of each node, None where there is one graph.
+        target: The targets, empty where graphs have them, or new data have none.
+        split: One column of names or three of marks, or none.
+        features: The features.
+    """
+
+    id: str | None
+    graph: str | None
+    target: tuple[str, ...]
+    split: tuple[str, ...]
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EdgeRoles:
+    """The columns of the edge table."""
+
+    source: str
+    destination: str
+    weight: str | None
+    graph: str | None
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GraphRoles:
+    """The columns of the graph table."""
+
+    graph: str
+    target: tuple[str, ...]
+    split: tuple[str, ...]
+
+
+def find_node_roles(table: Table, options: TableOptions, *, with_graphs: bool) -> NodeRoles:
+    """The roles in the node table; with a graph table, targets and splits are there."""
+    identity = _find(table, "id", options.id, "--id")
+    graph = _find(table, "graph", options.graph_id, "--graph-id")
+    if with_graphs and graph is None:
+        raise InputError(
+            f"{table.path}: no column says to which graph a node belongs, which --graphs needs. "
+            f"Name it with --graph-id. It has: {', '.join(table.frame.columns)}."
+        )
+    target = () if with_graphs else options.target
+    for name in target:
+        table.require(name, "--target")
+    split = () if with_graphs else _find_split(table, options)
+    taken = {identity, graph, *target, *split}
+    return NodeRoles(identity, graph, target, split, _features(table, options, options.features, taken))
+
+
+def find_edge_roles(table: Table, options: TableOptions, *, with_graphs: bool) -> EdgeRoles:
+    """The roles in the edge table; two columns of any names are taken as source and destination."""
+    columns = table.frame.columns
+    if len(columns) < 2:
+        raise InputError(
+            f"{table.path}: has one column, '{columns[0]}'. An edge needs two, where it starts and where it "
+            "ends: name them source and destination."
+        )
+    source = _find(table, "source", options.source, "--source")
+    destination = _find(table, "destination", options.destination, "--destination")
+    if source is None and destination is None and len(columns) == 2:
+        source, destination = columns
+    if source is None or destination is None:
+        absent = "--source" if source is None else "--destination"
+        raise InputError(
+            f"{table.path}: no column is called '{'source' if source is None else 'destination'}'. "
+            f"Name it with {absent}. It has: {', '.join(columns)}."
+        )
+    if source == destination:
+        raise InputError(f"{table.path}: '{source}' is named for both ends of an edge. Name two columns.")
+    weight = _find(table, "weight", options.weight, "--weight")
+    graph = _find(table, "graph", None, "--graph-id")
+    if options.graph_id in columns:
+        graph = options.graph_id
+    graph = graph if with_graphs else None
+    taken = {source, destination, weight, graph}
+    features = _features(table, options, options.edge_features, taken)
+    return EdgeRoles(source, destination, weight, graph, features)
+
+
+def find_graph_roles(table: Table, options: TableOptions) -> GraphRoles:
+    """The roles in the graph table."""
+    graph = (
+        _find(table, "graph", options.graph_id, "--graph-id") or _find(table, "id", None, "") or table.frame.columns[0]
+    )
+    for name in options.target:
+        table.require(name, "--target")
+    return GraphRoles(graph, options.target, _find_split(table, options))
+
+
+def _find(table: Table, role: str, named: str | None, option: str) -> str | None:
+    if named is not None:
+        table.require(named, option)
+        return named
+    known = {column.lower().replace("_", "").replace(" ", ""): column for column in table.frame.columns}
+    return next((known[name] for name in NAMES[role] if name in known), None)
+
+
+def _find_split(table: Table, options: TableOptions) -> tuple[str, ...]:
+    if not options.split_column:
+        found = _find(table, "split", None, "")
+        return () if found is None or found in options.ignore or found in options.target else (found,)
+    if len(options.split_column) not in (1, 3):
+        raise InputError(
+            f"--split-column {' '.join(options.split_column)}: must be one column of train, val and test, or "
+            "three columns of zeros and ones in that order."
+        )
+    for name in options.split_column:
+        table.require(name, "--split-column")
+    return options.split_column
+
+
+def _features(
+    table: Table, options: TableOptions, named: tuple[str, ...] | None, taken: set[str | None]
+) -> tuple[str, ...]:
+    if named is not None:
+        for name in named:
+            table.require(name, "--features" if named is options.features else "--edge-features")
+            if name in taken:
+                raise InputError(
+                    f"{table.path}: column '{name}' is named as a feature and has another role (id, target, "
+                    "split or end of an edge). A feature that tells the answer is no feature: take it out."
+                )
+        return named
+    return tuple(name for name in table.frame.columns if name not in taken and name not in options.ignore)

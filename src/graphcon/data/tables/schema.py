@@ -1,0 +1,272 @@
+"""Everything learned about tables, kept with a model, so that new tables are read the same way."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from graphcon.data._kinds import Task
+from graphcon.data.tables.columns import Column, encode
+from graphcon.data.tables.connect import (
+    Connection,
+    check_ids,
+    check_weight,
+    check_within_graphs,
+    connect,
+    number_graphs,
+)
+from graphcon.data.tables.files import Table, read_file
+from graphcon.data.tables.roles import EdgeRoles
+from graphcon.data.tables.targets import Target, encode_target
+from graphcon.errors import InputError
+
+
+@dataclass(frozen=True)
+class NewData:
+    """Tables that were read by a schema: what prediction works on.
+
+    Attributes:
+        graphs: The graphs, one where there is no column of graphs.
+        ids: The ids of the nodes in the order of the graphs' nodes, or of the graphs where these have the
+            target.
+        has_target: Whether ``y`` is there, to compare predictions with.
+        notes: Unknown categories, new columns, self-loops and the like, a sentence each.
+    """
+
+    graphs: list[Data]
+    ids: pl.Series
+    has_target: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """What tables looked like when a model was trained on them.
+
+    Attributes:
+        task: Whether nodes or graphs have the target.
+        target: The target and its classes.
+        id: The node table's column of ids; None where rows count from 0.
+        graph: The column of graphs, in all tables; None where there is one graph.
+        columns: The node features.
+        edges: The columns of the edge table.
+        edge_columns: The edge features.
+        graphs: The graph table's column of ids, None where there is no such table.
+        directed: Whether edges have a direction.
+        degree: Whether the logarithm of the degree is a feature.
+        missing: The rule for empty cells that was chosen.
+        scaling: The scaling that was chosen.
+        delimiter: What divides the fields of a CSV file.
+        null_values: Texts that mean an empty cell.
+        ignored: Columns that were left out.
+        version: Of this layout.
+    """
+
+    task: Task
+    target: Target
+    id: str | None
+    graph: str | None
+    columns: tuple[Column, ...]
+    edges: EdgeRoles
+    edge_columns: tuple[Column, ...]
+    graphs: str | None
+    directed: bool
+    degree: bool
+    missing: str
+    scaling: str
+    delimiter: str | None
+    null_values: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
+    version: int = 1
+
+    @property
+    def num_features(self) -> int:
+        """Width of ``x``."""
+        return sum(column.width for column in self.columns if column.role != "index") + self.degree
+
+    @property
+    def num_categories(self) -> tuple[int, ...]:
+        """Sizes of the columns of ``x_categories``."""
+        return tuple(column.width for column in self.columns if column.role == "index")
+
+    @property
+    def edge_dim(self) -> int:
+        """Width of ``edge_attr``."""
+        return sum(column.width for column in self.edge_columns)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns of ``x``, then of ``x_categories``."""
+        numbers = [label for column in self.columns if column.role != "index" for label in column.labels]
+        degree = ["log(1 + degree)"] if self.degree else []
+        return (*numbers, *degree, *(column.name for column in self.columns if column.role == "index"))
+
+    def apply(self, nodes: str | Path, edges: str | Path, graphs: str | Path | None = None) -> NewData:
+        """Reads new tables as those of the training were read.
+
+        Args:
+            nodes: The node table.
+            edges: The edge table.
+            graphs: The graph table; without it, graphs come in the order of their first node.
+
+        Raises:
+            InputError: A column is missing, or the tables are bad.
+        """
+        read = [read_file(path, self.delimiter, self.null_values) for path in (nodes, edges)]
+        node_table, edge_table = read
+        graph_table = read_file(graphs, self.delimiter, self.null_values) if graphs is not None else None
+        self._check_columns(node_table, edge_table)
+        notes = self._new_columns(node_table, edge_table)
+        in_graph = self.graph if self.edges.graph is not None else None
+        check_ids(node_table, self.id, in_graph)
+        if self.graph is not None:
+            check_ids(node_table, None, self.graph)
+        joined = connect(node_table, self.id, in_graph, edge_table, self.edges, directed=self.directed)
+        number = None
+        if self.graph is not None:
+            number = number_graphs(node_table, self.graph, graph_table, self.graphs)
+            check_within_graphs(edge_table, self.edges, joined.edge_index, number)
+        owner = graph_table if self.task == "graph" else node_table
+        has_target = owner is not None and set(self.target.names) <= set(owner.frame.columns)
+        y = encode_target(owner, self.target) if has_target and owner is not None else None
+        made, found = self.assemble(node_table, edge_table, joined, number, y)
+        ids = self._ids(node_table, graph_table, number)
+        return NewData(made, ids, has_target, (*notes, *joined.notes, *found))
+
+    def assemble(
+        self, nodes: Table, edges: Table, joined: Connection, number: np.ndarray | None, y: Tensor | None
+    ) -> tuple[list[Data], list[str]]:
+        """The graphs of tables whose ids are looked up, and what training never saw in them."""
+        x, indices, notes = _encode_all(nodes, self.columns)
+        if self.degree:
+            degree = np.bincount(joined.edge_index[1], minlength=nodes.frame.height)
+            x.append(np.log1p(degree).astype(np.float32)[:, None])
+        tensors: dict[str, Tensor] = {}
+        if x:
+            tensors["x"] = torch.from_numpy(np.concatenate(x, axis=1) if len(x) > 1 else x[0])
+        if indices:
+            tensors["x_categories"] = torch.from_numpy(np.stack(indices, axis=1))
+        if y is not None and self.task == "node":
+            tensors["y"] = y
+        edge_tensors: dict[str, Tensor] = {}
+        if self.edges.weight is not None:
+            weight = check_weight(edges, self.edges.weight)
+            edge_tensors["edge_weight"] = torch.from_numpy(weight[joined.row])
+        if self.edge_columns:
+            attributes, _, more = _encode_all(edges, self.edge_columns)
+            notes += more
+            edge_tensors["edge_attr"] = torch.from_numpy(np.concatenate(attributes, axis=1)[joined.row])
+        edge_index = torch.from_numpy(np.ascontiguousarray(joined.edge_index))
+        if number is None:
+            data = Data(edge_index=edge_index, num_nodes=nodes.frame.height, **tensors, **edge_tensors)
+            return [data], notes
+        graph_y = y if self.task == "graph" else None
+        return _divide(torch.from_numpy(number), edge_index, tensors, edge_tensors, graph_y), notes
+
+    def _check_columns(self, nodes: Table, edges: Table) -> None:
+        for name, role in ((self.id, "the ids"), (self.graph, "the graphs")):
+            if name is not None:
+                nodes.require(name, f"{role}, as in training")
+        for column in self.columns:
+            nodes.require(column.name, "a feature, as in training")
+        ends = (self.edges.source, self.edges.destination, self.edges.weight, self.edges.graph)
+        for name in (*ends, *(column.name for column in self.edge_columns)):
+            if name is not None:
+                edges.require(name, "an edge, as in training")
+
+    def _new_columns(self, nodes: Table, edges: Table) -> list[str]:
+        known = {self.id, self.graph, *self.target.names, *self.ignored, *(c.name for c in self.columns)}
+        ends = {self.edges.source, self.edges.destination, self.edges.weight, self.edges.graph}
+        known_edges = ends | set(self.ignored) | {c.name for c in self.edge_columns}
+        notes = []
+        for table, names in ((nodes, known), (edges, known_edges)):
+            new = [name for name in table.frame.columns if name not in names]
+            if new:
+                notes.append(f"{table.path}: column(s) {', '.join(new)} are new since training, and not used.")
+        return notes
+
+    def _ids(self, nodes: Table, graphs: Table | None, number: np.ndarray | None) -> pl.Series:
+        if self.task == "graph":
+            assert self.graph is not None
+            if graphs is not None and self.graphs is not None:
+                return graphs.frame[self.graphs]
+            return nodes.frame[self.graph].unique(maintain_order=True)
+        ids = pl.Series("id", np.arange(nodes.frame.height)) if self.id is None else nodes.frame[self.id]
+        return ids if number is None else ids.gather(np.argsort(number, kind="stable"))
+
+    def to_dict(self) -> dict:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "TableSchema":
+        """The schema that :meth:`to_dict` described.
+
+        Raises:
+            InputError: It is of another version, or no schema.
+        """
+        if values.get("version") != 1 or set(values) != {field.name for field in fields(cls)}:
+            raise InputError("the saved table schema is not of version 1. Train the model again.")
+        values = dict(values)
+        values["target"] = Target(**_tuples(values["target"]))
+        values["edges"] = EdgeRoles(**_tuples(values["edges"]))
+        for key in ("columns", "edge_columns"):
+            values[key] = tuple(Column(**_tuples(column)) for column in values[key])
+        return cls(**_tuples(values))
+
+    def to_json(self) -> str:
+        """The schema as text."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> "TableSchema":
+        """The schema that :meth:`to_json` wrote."""
+        return cls.from_dict(json.loads(text))
+
+
+def _tuples(values: dict) -> dict:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+
+
+def _encode_all(table: Table, columns: tuple[Column, ...]) -> tuple[list[np.ndarray], list[np.ndarray], list[str]]:
+    numbers, indices, notes = [], [], []
+    for column in columns:
+        values, found = encode(table, column)
+        (indices if column.role == "index" else numbers).append(values)
+        notes += found
+    return numbers, indices, notes
+
+
+def _divide(
+    number: Tensor,
+    edge_index: Tensor,
+    tensors: dict[str, Tensor],
+    edge_tensors: dict[str, Tensor],
+    graph_y: Tensor | None,
+) -> list[Data]:
+    """One graph of many parts as many graphs, nodes and edges in their order."""
+    order = torch.argsort(number, stable=True)
+    counts = number.bincount().tolist()
+    place = torch.empty_like(order)
+    place[order] = torch.arange(len(order))
+    edge_graph = number[edge_index[0]]
+    edge_order = torch.argsort(edge_graph, stable=True)
+    edge_counts = edge_graph.bincount(minlength=len(counts)).tolist()
+    edge_index = place[edge_index[:, edge_order]]
+    parts = {name: values[order].split(counts) for name, values in tensors.items()}
+    edge_parts = {name: values[edge_order].split(edge_counts) for name, values in edge_tensors.items()}
+    first, graphs = 0, []
+    for i, index in enumerate(edge_index.split(edge_counts, dim=1)):
+        data = Data(edge_index=index - first, num_nodes=counts[i])
+        for name, chunks in (*parts.items(), *edge_parts.items()):
+            data[name] = chunks[i]
+        if graph_y is not None:
+            data.y = graph_y[i : i + 1]
+        graphs.append(data)
+        first += counts[i]
+    return graphs

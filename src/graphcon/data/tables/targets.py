@@ -1,0 +1,232 @@
+"""What is to be predicted, and which rows are for training, validation and test."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import torch
+from torch import Tensor
+
+from graphcon.data import splits
+from graphcon.data._kinds import PARTS, Kind
+from graphcon.data._options import TableOptions
+from graphcon.data._split import Split
+from graphcon.data.tables.files import Table
+from graphcon.errors import InputError
+
+_CLASSES_LIMIT = 50
+_PART_NAMES = {
+    "train": 0, "training": 0, "val": 1, "valid": 1, "validation": 1, "dev": 1, "test": 2, "testing": 2
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Target:
+    """What was learned about the target.
+
+    Attributes:
+        names: Its columns.
+        kind: What it is.
+        classes: The classes as text, in the order of their indices; of all labelled rows.
+        mean: Mean of each number over the training part.
+        std: Standard deviation of each number over the training part; 1 where it is constant.
+    """
+
+    names: tuple[str, ...]
+    kind: Kind
+    classes: tuple[str, ...] = ()
+    mean: tuple[float, ...] = ()
+    std: tuple[float, ...] = ()
+
+    @property
+    def num_outputs(self) -> int:
+        """Classes, labels or numbers."""
+        return len(self.classes) if self.kind == "classification" else len(self.names)
+
+
+def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> Target:
+    """The kind and the classes of a target."""
+    if not names:
+        raise InputError(
+            f"{table.path}: no target is named. Say --target COLUMN; it has: {', '.join(table.frame.columns)}."
+        )
+    kind = options.kind or _guess_kind(table, names)
+    name, *others = names
+    if kind == "classification":
+        if others:
+            raise InputError(
+                f"--target {' '.join(names)}: classification takes one column. Name one, or say --kind "
+                "multilabel for several columns of zeros and ones."
+            )
+        values = table.frame[name]
+        _finite(table, name)
+        classes = values.drop_nulls().unique().sort()
+        if len(classes) < 2:
+            raise InputError(
+                f"{table.path}, column '{name}': holds {len(classes)} class"
+                f"{f' ({classes[0]})' if len(classes) else 'es'}. To tell classes apart there must be two or "
+                "more: name another --target."
+            )
+        return Target(names, kind, tuple(_text(classes).to_list()))
+    for name in names:
+        _finite(table, name)
+        if kind == "multilabel":
+            odd = (~_numbers(table, name).is_in([0.0, 1.0])).fill_null(False)
+            if odd.any():
+                table.refuse(name, odd, "A label must be 0 or 1 (or true or false): correct it.")
+    return Target(names, kind)
+
+
+def encode_target(table: Table, target: Target) -> Tensor:
+    """Class indices [rows] with -1 for an empty cell, or numbers [rows] or [rows, columns] with NaN for
+    it.
+    """
+    if target.kind == "classification":
+        name = target.names[0]
+        places = pl.DataFrame({"class": target.classes, "place": np.arange(len(target.classes))})
+        values = _text(table.frame[name])
+        found = pl.DataFrame({"class": values}).join(places, on="class", how="left", maintain_order="left")["place"]
+        unknown = values.is_not_null() & found.is_null()
+        if unknown.any():
+            table.refuse(name, unknown, f"It is none of the classes: {', '.join(target.classes[:20])}.")
+        return torch.from_numpy(found.fill_null(-1).to_numpy().astype(np.int64))
+    columns = [_numbers(table, name).fill_null(float("nan")).to_numpy() for name in target.names]
+    numbers = torch.from_numpy(np.stack(columns, axis=1).astype(np.float32))
+    return numbers[:, 0] if target.kind == "regression" and len(columns) == 1 else numbers
+
+
+def learn_target(target: Target, y: Tensor, training: Tensor) -> Target:
+    """The target with the mean and the standard deviation of its training part."""
+    if target.kind != "regression":
+        return target
+    values = y[training].double().view(training.numel(), -1)
+    std = values.std(dim=0, correction=0)
+    std = torch.where(std > 0, std, torch.ones_like(std))
+    return Target(target.names, target.kind, mean=tuple(values.mean(dim=0).tolist()), std=tuple(std.tolist()))
+
+
+def find_split(
+    table: Table, columns: tuple[str, ...], target: Target, y: Tensor, options: TableOptions, unit: str
+) -> tuple[Split, list[str]]:
+    """The split that the table tells, or a random one of the rows that have a target.
+
+    Returns:
+        The split and a note on rows without a target.
+    """
+    labelled = is_labelled(y)
+    notes = []
+    if not labelled.all():
+        notes.append(
+            f"{table.path}: {int((~labelled).sum()):,} of {len(labelled):,} rows have no target; they belong "
+            "to the graph and to no part of the split."
+        )
+    if columns:
+        split = _told_split(table, columns, unit)
+        for part, index in split.parts():
+            bare = index[~labelled[index]]
+            if bare.numel():
+                empty = np.zeros(len(labelled), dtype=bool)
+                empty[bare.numpy()] = True
+                name = next((n for n in target.names if table.frame[n].null_count()), target.names[0])
+                table.refuse(
+                    name,
+                    pl.Series(empty),
+                    f"The row is in the {part} part and must have a target: fill it in, or leave its cell of "
+                    f"'{columns[0]}' empty.",
+                )
+    else:
+        candidates = labelled.nonzero().flatten()
+        if candidates.numel() < 3:
+            raise InputError(
+                f"{table.path}: {candidates.numel()} row(s) have a target, too few for training, validation and test."
+            )
+        classes = y if target.kind == "classification" else None
+        split = splits.random_fractions(
+            len(labelled), options.seed, train=options.train, val=options.val, labels=classes,
+            candidates=candidates, unit=unit,
+        )  # fmt: skip
+    if target.kind == "classification":
+        present = y[split.train].unique()
+        if present.numel() < 2:
+            raise InputError(
+                f"{table.path}, column '{target.names[0]}': the training part holds one class "
+                f"({target.classes[int(present[0])]}). It must hold two or more: change the split."
+            )
+        absent = sorted(set(range(len(target.classes))) - set(present.tolist()))
+        if absent:
+            names = ", ".join(target.classes[label] for label in absent[:5])
+            notes.append(f"{table.path}: {len(absent)} class(es) are not in the training part: {names}.")
+    return split, notes
+
+
+def is_labelled(y: Tensor) -> Tensor:
+    """Which rows have a target, all of it."""
+    known = ~y.isnan() if y.is_floating_point() else y >= 0
+    return known if known.dim() == 1 else known.all(dim=1)
+
+
+def _told_split(table: Table, columns: tuple[str, ...], unit: str) -> Split:
+    if len(columns) == 3:
+        marks = [_marks(table, name) for name in columns]
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            both = marks[i] & marks[j]
+            if both.any():
+                table.refuse(
+                    columns[j],
+                    both,
+                    f"The row is also marked in '{columns[i]}'. The parts of a split must not overlap: take one away.",
+                )
+        index = [torch.from_numpy(np.flatnonzero(mark.to_numpy())) for mark in marks]
+        name = " ".join(columns)
+    else:
+        name = columns[0]
+        values = table.frame[name].cast(pl.String).str.strip_chars().str.to_lowercase()
+        odd = values.is_not_null() & ~values.is_in(list(_PART_NAMES))
+        if odd.any():
+            table.refuse(name, odd, "Must be train, val or test, or empty for a row in no part.")
+        numbers = values.replace_strict(_PART_NAMES, default=None, return_dtype=pl.Int64).fill_null(-1).to_numpy()
+        index = [torch.from_numpy(np.flatnonzero(numbers == part)) for part in range(3)]
+    for part, rows in zip(PARTS, index, strict=True):
+        if rows.numel() == 0 and part == "train":
+            raise InputError(f"{table.path}, column '{columns[0]}': no row is marked train. Mark some.")
+    return Split(f"column {name}", *index, size=table.frame.height, unit="graph" if unit == "graph" else "node")
+
+
+def _marks(table: Table, name: str) -> pl.Series:
+    numbers = _numbers(table, name)
+    odd = ~numbers.is_in([0.0, 1.0]).fill_null(False)
+    if odd.any():
+        table.refuse(name, odd, "A mark of a split must be 0 or 1 (or true or false).")
+    return numbers == 1.0
+
+
+def _guess_kind(table: Table, names: tuple[str, ...]) -> Kind:
+    values = [table.frame[name].drop_nulls() for name in names]
+    if len(values) > 1:
+        truths = all(v.dtype == pl.Boolean or (v.dtype.is_integer() and v.is_in([0, 1]).all()) for v in values)
+        return "multilabel" if truths else "regression"
+    dtype = values[0].dtype
+    if dtype.is_float() or dtype.is_decimal():
+        return "regression"
+    return "regression" if dtype.is_integer() and values[0].n_unique() > _CLASSES_LIMIT else "classification"
+
+
+def _numbers(table: Table, name: str) -> pl.Series:
+    values = table.frame[name]
+    numbers = values.cast(pl.Float64, strict=False)
+    odd = values.is_not_null() & numbers.is_null()
+    if odd.any():
+        table.refuse(name, odd, "Must be a number: correct it, or say --kind classification if these are classes.")
+    return numbers
+
+
+def _finite(table: Table, name: str) -> None:
+    values = table.frame[name]
+    if values.dtype.is_float():
+        bad = (values.is_nan() | values.is_infinite()).fill_null(False)
+        if bad.any():
+            table.refuse(name, bad, "A target must be a finite number: correct it, or leave the cell empty.")
+
+
+def _text(values: pl.Series) -> pl.Series:
+    return values.cast(pl.String)

@@ -1,0 +1,290 @@
+"""Bad tables: exit code 2 and a message with file, row, column, rule and cure; never a traceback."""
+
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from graphcon import cli
+
+NODES = "id,f,label\n" + "".join(f"{i},{i}.5,{'uv'[i % 2]}\n" for i in range(10))
+EDGES = "source,target\n" + "".join(f"{i},{(i + 1) % 10}\n" for i in range(10))
+
+
+def with_row(text: str, row: int, line: str) -> str:
+    """The text with a row of the file (the header is row 1) replaced."""
+    lines = text.splitlines()
+    lines[row - 1] = line
+    return "\n".join(lines) + "\n"
+
+
+CASES = {
+    "unknown id in edges": (
+        NODES,
+        with_row(EDGES, 4, "2,77"),
+        [],
+        ["edges.csv, row 4, column 'target': 77", "no node of that id", "Add the node"],
+    ),
+    "unknown text id": (
+        NODES,
+        with_row(EDGES, 4, "x,3"),
+        [],
+        ["edges.csv, row 4, column 'source': 'x'", "no node"],
+    ),
+    "duplicate ids": (
+        with_row(NODES, 6, "1,9,u"),
+        EDGES,
+        [],
+        ["nodes.csv, row 6, column 'id': 1", "that of row 3 already"],
+    ),
+    "empty id": (with_row(NODES, 6, ",9,u"), EDGES, [], ["nodes.csv, row 6, column 'id': an empty cell"]),
+    "empty end of an edge": (
+        NODES,
+        with_row(EDGES, 3, "1,"),
+        [],
+        ["edges.csv, row 3, column 'target'", "two ends"],
+    ),
+    "no feature": (
+        "id,label\n0,u\n1,v\n2,u\n3,v\n",
+        "source,target\n0,1\n",
+        [],
+        ["nodes.csv: no column is a feature", "--degree"],
+    ),
+    "one class": (
+        NODES.replace("v\n", "u\n"),
+        EDGES,
+        [],
+        ["nodes.csv, column 'label': holds 1 class (u)", "two or more"],
+    ),
+    "one class in training": (
+        "id,f,label,split\n0,1,u,train\n1,2,u,train\n2,3,v,val\n3,4,v,test\n",
+        "source,target\n0,1\n",
+        [],
+        ["column 'label': the training part holds one class (u)", "change the split"],
+    ),
+    "missing target in training": (
+        "id,f,label,split\n0,1,u,train\n1,2,,train\n2,3,v,train\n3,4,v,test\n",
+        "source,target\n0,1\n",
+        [],
+        [
+            "nodes.csv, row 3, column 'label': an empty cell",
+            "in the train part",
+            "leave its cell of 'split' empty",
+        ],
+    ),
+    "NaN feature": (
+        with_row(NODES, 5, "3,NaN,v"),
+        EDGES,
+        [],
+        ["nodes.csv, row 5, column 'f'", "finite", "--missing"],
+    ),
+    "infinite feature": (
+        with_row(NODES, 5, "3,inf,v"),
+        EDGES,
+        [],
+        ["nodes.csv, row 5, column 'f': inf", "finite"],
+    ),
+    "too large a feature": (with_row(NODES, 5, "3,1e300,v"), EDGES, [], ["row 5, column 'f'", "finite"]),
+    "empty feature": (
+        with_row(NODES, 5, "3,,v"),
+        EDGES,
+        [],
+        ["nodes.csv, row 5, column 'f': an empty cell", "--missing"],
+    ),
+    "text among numbers": (
+        with_row(NODES, 5, "3,n/a,v"),
+        EDGES,
+        [],
+        ["nodes.csv, row 5, column 'f': 'n/a'", "--null-values"],
+    ),
+    "overlapping split": (
+        "id,f,label,tr,va,te\n0,1,u,1,0,0\n1,2,v,1,1,0\n2,3,v,0,1,0\n3,4,u,0,0,1\n",
+        "source,target\n0,1\n",
+        ["--split-column", "tr", "va", "te"],
+        ["nodes.csv, row 3, column 'va'", "also marked in 'tr'", "must not overlap"],
+    ),
+    "unknown part": (
+        "id,f,label,split\n0,1,u,train\n1,2,v,training\n2,3,v,tset\n3,4,u,val\n",
+        "source,target\n0,1\n",
+        [],
+        ["nodes.csv, row 4, column 'split': 'tset'", "train, val or test"],
+    ),
+    "no training part": (
+        "id,f,label,split\n0,1,u,test\n1,2,v,test\n2,3,v,val\n3,4,u,val\n",
+        "source,target\n0,1\n",
+        [],
+        ["column 'split': no row is marked train"],
+    ),
+    "edge list of one column": (
+        NODES,
+        "source\n0\n1\n",
+        [],
+        ["edges.csv: has one column, 'source'", "needs two"],
+    ),
+    "empty file": ("", EDGES, [], ["nodes.csv: is empty", "header"]),
+    "header only": (NODES, "source,target\n", [], ["edges.csv: has a header and no rows"]),
+    "wrong delimiter": (
+        NODES.replace(",", ";"),
+        EDGES,
+        [],
+        ["nodes.csv, row 1", "semicolons", "--delimiter ';'"],
+    ),
+    "tabs": (NODES, EDGES.replace(",", "\t"), [], ["edges.csv, row 1", "tabs", "--delimiter"]),
+    "no header": (
+        NODES,
+        EDGES.replace("source,target\n", ""),
+        [],
+        ["edges.csv, row 1", "numbers, not names", "header"],
+    ),
+    "too many fields": (
+        with_row(NODES, 7, "5,1,u,9"),
+        EDGES,
+        [],
+        ["nodes.csv, row 7: has 4 fields, the header has 3"],
+    ),
+    "too few fields": (with_row(NODES, 7, "5,1"), EDGES, [], ["nodes.csv, row 7: has 2 fields"]),
+    "two columns of a name": (
+        NODES.replace("id,f,label", "id,f,f"),
+        EDGES,
+        ["--target", "f"],
+        ["two columns are called 'f'"],
+    ),
+    "no such target": (
+        NODES,
+        EDGES,
+        ["--target", "lable"],
+        ["nodes.csv: there is no column 'lable'", "It has: id, f, label"],
+    ),
+    "no such feature": (NODES, EDGES, ["--features", "g"], ["no column 'g' for --features"]),
+    "target as feature": (
+        NODES,
+        EDGES,
+        ["--features", "f", "label"],
+        ["'label' is named as a feature", "take it out"],
+    ),
+    "ends not found": (
+        NODES,
+        EDGES.replace("source,target", "one,two").replace("\n", ",1\n").replace("two,1", "two,w"),
+        [],
+        ["no column is called 'source'", "--source"],
+    ),
+    "negative weight": (
+        NODES,
+        "source,target,weight\n0,1,1\n1,2,-3\n",
+        [],
+        ["edges.csv, row 3, column 'weight': -3", "not below 0"],
+    ),
+    "regression on text": (
+        NODES,
+        EDGES,
+        ["--kind", "regression"],
+        ["nodes.csv, row 2, column 'label': 'u'", "Must be a number"],
+    ),
+    "infinite target": (
+        NODES.replace("0,0.5,u", "0,0.5,inf").replace("u", "1.5").replace("v", "2.5"),
+        EDGES,
+        [],
+        ["row 2, column 'label': inf", "finite"],
+    ),
+    "shares above one": (
+        NODES,
+        EDGES,
+        ["--train", "0.8", "--val", "0.4"],
+        ["train=0.8, val=0.4", "must not exceed 1"],
+    ),
+    "an ending that says nothing": (NODES, None, ["--edges", "edges.xlsx"], ["edges.xlsx"]),
+    "empty column": (
+        "id,f,label\n0,,u\n1,,v\n2,,u\n3,,v\n",
+        "source,target\n0,1\n",
+        [],
+        ["column 'f'", "every cell is empty", "--ignore f"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_tables_end_in_exit_code_2_and_a_message_that_teaches(case, tmp_path, monkeypatch, capsys):
+    nodes, edges, options, expected = CASES[case]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.csv").write_text(nodes)
+    (tmp_path / "edges.csv").write_text(edges or "")
+    arguments = ["data", "--nodes", "nodes.csv", "--edges", "edges.csv"]
+    arguments += [] if "--target" in options else ["--target", "label"]
+    if edges is None:
+        arguments[4] = options[1]
+        (tmp_path / options[1]).write_text("x")
+        options = []
+    assert cli.main(arguments + options) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("graphcon: ")
+    assert "Traceback" not in message
+    for part in expected:
+        assert part in message, message
+
+
+def test_the_same_from_a_process_of_its_own(tmp_path):
+    (tmp_path / "nodes.csv").write_text(NODES)
+    (tmp_path / "edges.csv").write_text(with_row(EDGES, 4, "2,77"))
+    command = [sys.executable, "-m", "graphcon.cli", "data", "--nodes", "nodes.csv", "--edges", "edges.csv"]
+    done = subprocess.run([*command, "--target", "label"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("graphcon: edges.csv, row 4, column 'target': 77.")
+    assert "Traceback" not in done.stderr
+
+
+def test_what_is_not_utf_8_is_told_the_row(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.csv").write_bytes(NODES.replace("4.5,u", "4.5,gr\u00fcn").encode("latin-1"))
+    (tmp_path / "edges.csv").write_text(EDGES)
+    assert cli.main(["data", "--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]) == 2
+    assert "UTF-8" in capsys.readouterr().err
+
+
+def test_a_parquet_file_that_is_none_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.parquet").write_text(NODES)
+    (tmp_path / "edges.csv").write_text(EDGES)
+    assert cli.main(["data", "--nodes", "nodes.parquet", "--edges", "edges.csv", "--target", "label"]) == 2
+    assert "nodes.parquet: is no Parquet file" in capsys.readouterr().err
+
+
+def test_lists_of_different_lengths_and_dates_are_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edges.csv").write_text(EDGES)
+    arguments = ["data", "--nodes", "nodes.parquet", "--edges", "edges.csv", "--target", "label"]
+    frame = pl.DataFrame({"id": range(10), "label": ["u", "v"] * 5, "v": [[1.0, 2.0]] * 9 + [[1.0]]})
+    frame.write_parquet(tmp_path / "nodes.parquet")
+    assert cli.main(arguments) == 2
+    assert "nodes.parquet, row 10, column 'v'" in capsys.readouterr().err
+    dates = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 10), eager=True)
+    frame.with_columns(dates.alias("v")).write_parquet(tmp_path / "nodes.parquet")
+    assert cli.main(arguments) == 2
+    assert "column 'v': holds Date" in capsys.readouterr().err
+
+
+def test_graphs_that_do_not_fit_are_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.csv").write_text("id,graph_id,f\n0,a,1\n1,a,2\n2,b,3\n3,b,4\n")
+    (tmp_path / "edges.csv").write_text("source,target\n0,2\n")
+    (tmp_path / "graphs.csv").write_text("graph_id,y\na,1.5\nb,2.5\n")
+    arguments = [
+        "data",
+        "--nodes",
+        "nodes.csv",
+        "--edges",
+        "edges.csv",
+        "--graphs",
+        "graphs.csv",
+        "--target",
+        "y",
+    ]
+    assert cli.main(arguments) == 2
+    assert "edges.csv, row 2, column 'target': 2. The edge joins nodes of two graphs" in capsys.readouterr().err
+    (tmp_path / "edges.csv").write_text("source,target\n0,1\n")
+    (tmp_path / "graphs.csv").write_text("graph_id,y\na,1.5\n")
+    assert cli.main(arguments) == 2
+    assert "nodes.csv, row 4, column 'graph_id': 'b'" in capsys.readouterr().err
+    (tmp_path / "graphs.csv").write_text("graph_id,y\na,1.5\nb,2.5\nc,3\n")
+    assert cli.main(arguments) == 2
+    assert "graphs.csv, row 4, column 'graph_id': 'c'" in capsys.readouterr().err

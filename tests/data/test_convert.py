@@ -1,0 +1,130 @@
+"""Graphs from elsewhere arrive as they are."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from torch_geometric.data import Data
+from torch_geometric.datasets import KarateClub
+from torch_geometric.io import read_npz
+from torch_geometric.loader import DataLoader
+
+from graphcon.data import convert, load
+from graphcon.errors import InputError
+
+
+def test_a_pyg_dataset_with_masks_keeps_its_split():
+    club = KarateClub()
+    club[0].val_mask = ~club[0].train_mask
+    graph = club[0]
+    graph.val_mask = torch.zeros_like(graph.train_mask)
+    graph.test_mask = ~graph.train_mask
+    dataset = convert.from_pyg(graph, name="karate")
+    assert (dataset.task, dataset.kind, dataset.num_outputs) == ("node", "classification", 4)
+    assert torch.equal(dataset.split.mask("train"), graph.train_mask)
+    assert not dataset.directed
+
+
+def test_a_pyg_graph_without_masks_is_split_at_random_by_seed():
+    graph = Data(x=torch.randn(20, 3), edge_index=torch.tensor([[0, 1], [1, 2]]), y=torch.arange(20) % 2)
+    first, second = (convert.from_pyg(graph, seed=seed) for seed in (0, 1))
+    assert first.directed
+    assert not torch.equal(first.split.train, second.split.train)
+    assert "17 isolated node(s), kept" in " ".join(first.notes)
+
+
+def test_many_pyg_graphs_are_a_graph_task_with_categories():
+    molecules = load("solubility").graphs[:50]
+    dataset = convert.from_pyg(molecules, name="molecules")
+    assert (dataset.task, dataset.kind) == ("graph", "regression")
+    assert len(dataset.num_categories) == 7
+    assert len(dataset.num_edge_categories) == 3
+    assert next(iter(DataLoader(dataset.part("train"), batch_size=30))).num_graphs == 30
+
+
+def test_a_networkx_graph_keeps_nodes_edges_and_attributes():
+    graph = nx.karate_club_graph()
+    for node, attributes in graph.nodes(data=True):
+        attributes["age"] = float(node)
+    dataset, schema = convert.from_networkx(graph, target="club", scaling="none")
+    data = dataset.data
+    assert data.num_nodes == 34
+    assert data.num_edges == 2 * graph.number_of_edges()
+    assert dataset.class_names == ("Mr. Hi", "Officer")
+    assert data.x.flatten().tolist() == list(range(34))
+    assert data.edge_weight[0] == graph.edges[0, 1]["weight"]
+    assert schema.target.names == ("club",)
+    pairs = {tuple(sorted(pair)) for pair in data.edge_index.t().tolist()}
+    assert pairs == {tuple(sorted(pair)) for pair in graph.edges}
+
+
+def test_a_directed_networkx_graph_stays_directed_and_reserved_names_are_refused():
+    graph = nx.DiGraph([(0, 1), (1, 2), (2, 3)])
+    nx.set_node_attributes(graph, {node: {"f": node, "label": "uv"[node % 2]} for node in graph})
+    dataset, _ = convert.from_networkx(graph, target="label")
+    assert dataset.directed
+    assert dataset.data.edge_index.tolist() == [[0, 1, 2], [1, 2, 3]]
+    nx.set_node_attributes(graph, 1, "id")
+    with pytest.raises(InputError, match="node attribute 'id' has a reserved name"):
+        convert.from_networkx(graph, target="label")
+
+
+def test_graphml_is_read_as_its_graph(tmp_path):
+    graph = nx.karate_club_graph()
+    nx.set_node_attributes(graph, {node: float(node**2) for node in graph}, "f")
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    direct, _ = convert.from_networkx(graph, target="club")
+    read, _ = convert.from_graphml(tmp_path / "g.graphml", target="club")
+    assert torch.equal(read.data.x, direct.data.x)
+    assert torch.equal(read.data.edge_index, direct.data.edge_index)
+    (tmp_path / "bad.graphml").write_text("<nothing")
+    with pytest.raises(InputError, match=r"bad.graphml: is no GraphML file"):
+        convert.from_graphml(tmp_path / "bad.graphml", target="club")
+
+
+@pytest.fixture
+def benchmark_file(tmp_path):
+    rng = np.random.default_rng(0)
+    adjacency = sp.random(30, 30, 0.1, "csr", rng=rng, data_rvs=np.ones)
+    features = sp.random(30, 12, 0.3, "csr", rng=rng)
+    path = tmp_path / "graph.npz"
+    arrays = {"labels": np.arange(30) % 3}
+    for name, matrix in (("adj", adjacency), ("attr", features)):
+        for part in ("data", "indices", "indptr", "shape"):
+            arrays[f"{name}_{part}"] = np.array(getattr(matrix, part))
+    np.savez(path, **arrays)
+    return path, arrays, adjacency
+
+
+def test_the_npz_of_gnn_benchmark_agrees_with_pyg(benchmark_file):
+    path, _, adjacency = benchmark_file
+    ours, theirs = convert.from_npz(path).data, read_npz(str(path), to_undirected=True)
+    # PyG leaves self-loops out, and keeps only whether a feature is there.
+    loops = ours.edge_index[0] == ours.edge_index[1]
+    assert torch.equal(ours.edge_index[:, ~loops], theirs.edge_index)
+    assert int(loops.sum()) == int((adjacency.diagonal() > 0).sum())
+    assert torch.equal((ours.x > 0).float(), (theirs.x > 0).float())
+    assert torch.equal(ours.y, theirs.y)
+    assert convert.from_npz(path, directed=True).data.num_edges == adjacency.nnz
+
+
+def test_an_npz_in_another_layout_is_told_what_it_lacks(benchmark_file, tmp_path):
+    _, arrays, _ = benchmark_file
+    np.savez(tmp_path / "other.npz", **{key: value for key, value in arrays.items() if key != "adj_indptr"})
+    with pytest.raises(InputError, match=r"other.npz: lacks the array\(s\) adj_indptr"):
+        convert.from_npz(tmp_path / "other.npz")
+    np.savez(tmp_path / "short.npz", **(arrays | {"labels": np.arange(5)}))
+    with pytest.raises(InputError, match=r"array 'labels': must hold an integer per node \(30\)"):
+        convert.from_npz(tmp_path / "short.npz")
+
+
+def test_bad_pyg_graphs_are_refused():
+    graph = Data(x=torch.randn(4, 3), edge_index=torch.tensor([[0], [9]]), y=torch.arange(4) % 2)
+    with pytest.raises(InputError, match="edge_index names node 9"):
+        convert.from_pyg(graph)
+    graph = Data(x=torch.full((4, 3), float("nan")), edge_index=torch.tensor([[0], [1]]), y=torch.arange(4))
+    with pytest.raises(InputError, match=r"x\[0, 0\]: must be a finite number"):
+        convert.from_pyg(graph)
+    with pytest.raises(InputError, match="has no y"):
+        convert.from_pyg(Data(x=torch.randn(4, 3), edge_index=torch.tensor([[0], [1]])))

@@ -1,0 +1,289 @@
+"""Own tables: what is read is what is in the file, and what is learned is learned on the training part."""
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphcon.data import TableSchema, read_tables, statistics
+from graphcon.errors import InputError
+
+NODES = """id,age,colour,member,notes,label,split
+a,10,red,true,likes graphs deeply,yes,train
+b,20,blue,false,likes trees a lot,no,train
+c,30,red,true,graphs and trees grow,yes,val
+d,50,green,false,nothing at all here,no,test
+"""
+EDGES = """source,destination,weight,kind
+a,b,1.0,x
+b,c,0.5,y
+c,a,2.0,x
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(**files):
+        paths = []
+        for name, text in files.items():
+            path = tmp_path / f"{name}.csv"
+            path.write_text(text)
+            paths.append(path)
+        return paths
+
+    return write
+
+
+def test_every_role_is_found_and_encoded(write):
+    nodes, edges = write(nodes=NODES, edges=EDGES)
+    dataset, schema = read_tables(nodes, edges, target="label", words="notes")
+    data = dataset.data
+    roles = {column.name: column.role for column in schema.columns}
+    assert roles == {"age": "number", "colour": "category", "member": "boolean", "notes": "words"}
+    # Mean and standard deviation of the training part (10, 20), not of all rows.
+    assert data.x[:, 0].tolist() == pytest.approx([-1.0, 1.0, 3.0, 7.0])
+    # Training saw blue and red; green is unknown: a row of zeros.
+    assert data.x[:, 1:3].tolist() == [[0, 1], [1, 0], [0, 1], [0, 0]]
+    assert data.x[:, 3].tolist() == [1, 0, 1, 0]
+    assert dataset.feature_names[4:] == (
+        "notes=a", "notes=deeply", "notes=graphs", "notes=likes", "notes=lot", "notes=trees",
+    )  # fmt: skip
+    assert data.x[2, 4:].tolist() == [0, 0, 1, 0, 0, 1]
+    assert (dataset.class_names, data.y.tolist()) == (("no", "yes"), [1, 0, 1, 0])
+    assert dataset.split.train.tolist() == [0, 1]
+    assert any(
+        "'colour': 1 cell(s) hold categories that the training part never saw (green)" in n for n in dataset.notes
+    )
+
+
+def test_edges_without_direction_go_both_ways_with_their_weight_and_features(write):
+    nodes, edges = write(nodes=NODES, edges=EDGES)
+    dataset, _ = read_tables(nodes, edges, target="label")
+    data = dataset.data
+    assert data.edge_index.tolist() == [[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]]
+    assert data.edge_weight.tolist() == [1.0, 0.5, 2.0, 1.0, 0.5, 2.0]
+    assert data.edge_attr.tolist() == [[1, 0], [0, 1], [1, 0], [1, 0], [0, 1], [1, 0]]
+    assert "edges.csv: 3 edges, without direction: each is used both ways." in " ".join(dataset.notes)
+
+
+def test_edges_with_direction_stay_as_listed(write):
+    nodes, edges = write(nodes=NODES, edges=EDGES)
+    dataset, _ = read_tables(nodes, edges, target="label", directed=True)
+    assert dataset.data.edge_index.tolist() == [[0, 1, 2], [1, 2, 0]]
+    assert dataset.directed
+
+
+def test_loops_duplicates_and_isolated_nodes_are_kept_and_counted_once(write):
+    edges = "source,destination\na,a\na,b\na,b\nb,a\n"
+    nodes, edges = write(nodes=NODES, edges=edges)
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert dataset.data.num_edges == 1 + 3 * 2
+    text = "\n".join(dataset.notes)
+    for part in (
+        "1 self-loop(s), kept",
+        "1 duplicate edge(s), kept",
+        "2 isolated node(s), kept",
+        "are listed in both directions",
+    ):
+        assert text.count(part) == 1
+
+
+def test_integer_ids_in_any_order_are_looked_up(write):
+    nodes, edges = write(nodes="id,f,label\n30,1,u\n10,2,v\n20,3,u\n40,4,v\n", edges="src,dst\n10,30\n20,40\n30,20\n")
+    dataset, _ = read_tables(nodes, edges, target="label", directed=True)
+    assert dataset.data.edge_index.tolist() == [[1, 2, 0], [0, 3, 2]]
+
+
+def test_without_ids_rows_count_from_zero(write):
+    nodes, edges = write(nodes="f,label\n1,u\n2,v\n3,u\n4,v\n", edges="a,b\n0,3\n1,2\n")
+    dataset, _ = read_tables(nodes, edges, target="label", directed=True)
+    assert dataset.data.edge_index.tolist() == [[0, 1], [3, 2]]
+    assert "numbered from 0" in " ".join(dataset.notes)
+
+
+def test_parquet_lists_are_vectors_and_words(tmp_path):
+    pl.DataFrame(
+        {
+            "id": [1, 2, 3, 4],
+            "embedding": [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0], [3.0, 1.0]],
+            "tags": [["a", "b"], ["b"], [], ["a"]],
+            "value": [0.5, 1.5, 2.5, 3.5],
+        }
+    ).write_parquet(tmp_path / "n.parquet")
+    pl.DataFrame({"source": [1, 2], "target": [2, 3]}).write_parquet(tmp_path / "e.parquet")
+    dataset, schema = read_tables(tmp_path / "n.parquet", tmp_path / "e.parquet", target="value", scaling="none")
+    assert dataset.kind == "regression"
+    assert dataset.data.x[:, :2].tolist() == [[1, 0], [0, 1], [2, 2], [3, 1]]
+    assert [column.role for column in schema.columns] == ["vector", "words"]
+    assert schema.target.mean[0] == pytest.approx(float(dataset.data.y[dataset.split.train].mean()))
+
+
+def test_many_categories_become_indices_with_zero_for_the_unknown(write):
+    rows = "".join(f"{i},{i % 40},{i % 2},{'train' if i < 60 else 'test'}\n" for i in range(80))
+    nodes, edges = write(nodes="id,city,label,split\n" + rows, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label", categorical="city", degree=True)
+    assert dataset.num_categories == (41,)
+    numbers, indices = dataset.inputs(dataset.data)
+    assert numbers.shape == (80, 1)
+    assert indices.min() == 1
+    assert indices.max() == 40
+    fewer, _ = read_tables(nodes, edges, target="label", categorical="city", one_hot_limit=40)
+    assert fewer.num_categories == ()
+    assert fewer.num_features == 40
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("mean", 3.0), ("median", 2.0), ("zero", 0.0)])
+def test_missing_numbers_follow_the_rule_of_the_user(write, rule, expected):
+    text = "id,f,label,split\n0,1,u,train\n1,2,v,train\n2,6,u,train\n3,,v,train\n4,9,u,test\n"
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label", missing=rule, scaling="none")
+    assert dataset.data.x[3, 0] == expected
+
+
+def test_a_missing_category_is_a_category_of_its_own(write):
+    text = "id,c,label,split\n0,p,u,train\n1,q,v,train\n2,,u,train\n3,p,v,test\n"
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label", missing="zero")
+    assert dataset.feature_names == ("c=p", "c=q", "c=(missing)")
+    assert dataset.data.x[2].tolist() == [0, 0, 1]
+
+
+def test_several_targets_of_zeros_and_ones_are_labels(write):
+    text = "id,f,l1,l2\n" + "".join(f"{i},{i},{i % 2},{i % 3 == 0:d}\n" for i in range(12))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target=("l1", "l2"))
+    assert (dataset.kind, dataset.num_outputs) == ("multilabel", 2)
+    assert dataset.data.y.shape == (12, 2)
+
+
+def test_rows_without_target_belong_to_the_graph_and_to_no_part(write):
+    text = "id,f,label\n" + "".join(f"{i},{i},{'uv'[i % 2] if i < 10 else ''}\n" for i in range(12))
+    nodes, edges = write(nodes=text, edges="source,target\n0,11\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert dataset.data.num_nodes == 12
+    assert sorted(torch.cat([index for _, index in dataset.split.parts()]).tolist()) == list(range(10))
+    assert "2 of 12 rows have no target" in " ".join(dataset.notes)
+    assert statistics(dataset).balance == (("u", 5), ("v", 5))
+
+
+GRAPH_NODES = "graph_id,id,f\n" + "".join(f"g{g},{i},{g + i}\n" for g in range(10) for i in range(3))
+GRAPH_EDGES = "graph_id,source,target\n" + "".join(f"g{g},{i},{i + 1}\n" for g in range(10) for i in range(2))
+
+
+def test_many_graphs_in_one_table_with_targets_of_their_own(write):
+    graphs = "graph_id,value\n" + "".join(f"g{9 - g},{g}.5\n" for g in range(10))
+    nodes, edges, graphs = write(nodes=GRAPH_NODES, edges=GRAPH_EDGES, graphs=graphs)
+    dataset, _ = read_tables(nodes, edges, graphs, target="value", scaling="none")
+    assert (dataset.task, dataset.kind, len(dataset.graphs)) == ("graph", "regression", 10)
+    # In the order of the graph table.
+    assert dataset.graphs[0].x.flatten().tolist() == [9, 10, 11]
+    assert dataset.graphs[0].y.tolist() == [0.5]
+    assert dataset.graphs[3].edge_index.tolist() == [[0, 1, 1, 2], [1, 2, 0, 1]]
+    assert dataset.split.unit == "graph"
+    assert len(dataset.part("train")) == 6
+
+
+def test_many_graphs_with_targets_per_node_are_split_by_graph(write):
+    rows = "".join(f"g{g},{i},{g + i},{i % 2}\n" for g in range(10) for i in range(3))
+    nodes, edges = write(nodes="graph_id,id,f,label\n" + rows, edges=GRAPH_EDGES)
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert (dataset.task, dataset.split.unit, dataset.split.size) == ("node", "graph", 10)
+
+
+def test_a_schema_survives_json_and_reads_the_same_tables_the_same_way(write):
+    nodes, edges = write(nodes=NODES, edges=EDGES)
+    dataset, schema = read_tables(nodes, edges, target="label", words="notes")
+    again = TableSchema.from_json(json.dumps(json.loads(schema.to_json())))
+    assert again == schema
+    new = again.apply(nodes, edges)
+    for key in ("x", "edge_index", "edge_weight", "edge_attr", "y"):
+        assert torch.equal(new.graphs[0][key], dataset.data[key])
+    assert new.ids.to_list() == ["a", "b", "c", "d"]
+    assert new.has_target
+
+
+def test_new_tables_report_unknown_categories_and_new_columns(write):
+    nodes, edges = write(nodes=NODES, edges=EDGES)
+    _, schema = read_tables(nodes, edges, target="label", ignore="notes")
+    new_nodes, new_edges = write(
+        new_nodes="id,age,colour,member,height\nz,15,purple,true,3\ny,15,red,false,3\n",
+        new_edges="source,destination,weight,kind,since\nz,y,1,x,2001\n",
+    )
+    new = schema.apply(new_nodes, new_edges)
+    assert not new.has_target
+    assert new.graphs[0].x.tolist() == [[0, 0, 0, 1], [0, 0, 1, 0]]
+    text = "\n".join(new.notes)
+    assert "purple" in text
+    assert "column(s) height are new" in text
+    assert "column(s) since are new" in text
+
+
+def test_new_tables_without_a_column_of_the_training_are_refused(write):
+    nodes, edges = write(nodes=NODES, edges=EDGES)
+    _, schema = read_tables(nodes, edges, target="label", ignore="notes")
+    (bare,) = write(bare="id,colour,member\nz,red,true\n")
+    with pytest.raises(InputError, match=r"bare.csv: there is no column 'age'"):
+        schema.apply(bare, edges)
+
+
+def test_new_graphs_keep_their_ids(write):
+    graphs = "graph_id,value\n" + "".join(f"g{g},{g}.5\n" for g in range(10))
+    nodes, edges, graphs = write(nodes=GRAPH_NODES, edges=GRAPH_EDGES, graphs=graphs)
+    _, schema = read_tables(nodes, edges, graphs, target="value")
+    new = schema.apply(nodes, edges)
+    assert new.ids.to_list() == [f"g{g}" for g in range(10)]
+    assert not new.has_target
+    assert schema.apply(nodes, edges, graphs).has_target
+
+
+finite = st.floats(-1e6, 1e6, allow_nan=False, width=32)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@given(values=st.lists(finite, min_size=6, max_size=30), data=st.data())
+def test_scaling_never_looks_at_rows_outside_the_training_part(tmp_path, values, data):
+    """Whatever stands in the other rows, the training rows are encoded alike."""
+    half = len(values) // 2
+    others = data.draw(st.lists(finite, min_size=len(values) - half, max_size=len(values) - half))
+
+    def encoded(numbers):
+        parts = ["train"] * half + ["test"] * (len(numbers) - half)
+        frame = {
+            "id": range(len(numbers)),
+            "f": numbers,
+            "label": [i % 2 for i in range(len(numbers))],
+            "split": parts,
+        }
+        pl.DataFrame(frame).write_parquet(tmp_path / "n.parquet")
+        pl.DataFrame({"source": [0], "target": [1]}).write_parquet(tmp_path / "e.parquet")
+        return read_tables(tmp_path / "n.parquet", tmp_path / "e.parquet", target="label")[0].data.x[:half]
+
+    assert torch.equal(encoded(values), encoded(values[:half] + others))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@given(order=st.permutations(range(8)))
+def test_the_order_of_the_rows_does_not_change_the_graph(tmp_path, order):
+    """Rows of the node table in another order give the same graph, its nodes in that order."""
+    ids, edges = [f"n{i}" for i in range(8)], [(0, 1), (1, 2), (5, 7), (3, 3), (6, 0)]
+    feature, label = np.arange(8.0) ** 2, ["u", "v"] * 4
+    pl.DataFrame({"source": [ids[a] for a, _ in edges], "target": [ids[b] for _, b in edges]}).write_csv(
+        tmp_path / "e.csv"
+    )
+
+    def read(rows):
+        pl.DataFrame(
+            {"id": [ids[i] for i in rows], "f": feature[list(rows)], "label": [label[i] for i in rows]}
+        ).write_csv(tmp_path / "n.csv")
+        return read_tables(tmp_path / "n.csv", tmp_path / "e.csv", target="label", scaling="none")[0].data
+
+    plain, shuffled = read(range(8)), read(order)
+    place = torch.tensor(order)
+    assert torch.equal(shuffled.x, plain.x[place])
+    assert torch.equal(place[shuffled.edge_index], plain.edge_index)
+    assert math.isclose(float(shuffled.x.sum()), float(plain.x.sum()))
