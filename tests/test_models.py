@@ -129,7 +129,7 @@ def test_edge_features_reach_a_coupling_that_takes_them_and_warn_at_one_that_doe
         attentive(data.x, data.edge_index, edge_attr=edge_attr),
         attentive(data.x, data.edge_index, edge_attr=torch.zeros_like(edge_attr)),
     )
-    with pytest.warns(UserWarning, match="edge_attr is given, but coupling GCNConv does not take it"):
+    with pytest.warns(UserWarning, match="edge_attr is given, but the layers of GraphCONNet.* do not take it"):
         GraphCONNet(FEATURES, 8, 2)(data.x, data.edge_index, edge_attr=edge_attr)
 
 

@@ -82,7 +82,7 @@ class GraphCON(Module):
             "alpha": validation.check_number("alpha", alpha, positive=False),
             "gamma": validation.check_number("gamma", gamma, positive=False),
         }
-        self.act = _resolve_act(act)
+        self.act = resolve_act(act)
         self.dropout = Dropout(validation.check_probability("dropout", dropout))
         self.integrator = _resolve_integrator(integrator)
         self.memory = validation.check_choice("memory", memory, ["auto", *memories.STRATEGIES])
@@ -257,7 +257,7 @@ def _unset(channels: int | None) -> Parameter:
     return cast(Parameter, empty)
 
 
-def _resolve_act(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:
+def resolve_act(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:
     if act is None:
         return torch.nn.Identity()
     if callable(act) and not isinstance(act, type):

@@ -1,0 +1,153 @@
+"""Encode, run a core, decode: what every network here has in common."""
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from torch import Tensor
+from torch.nn import Dropout, Identity, Module, ModuleList
+from torch_geometric.nn import Linear, global_add_pool, global_max_pool, global_mean_pool, inits
+
+from graphcon import couplings
+from graphcon._validation import check_choice, check_probability
+from graphcon.models.inputs import InputEncoder
+
+READOUTS: dict[str, Callable[..., Tensor]] = {
+    "sum": global_add_pool,
+    "mean": global_mean_pool,
+    "max": global_max_pool,
+}
+
+
+class GraphNet(Module):
+    r"""Encode, run a core over the graph, decode, for nodes and for graphs.
+
+    .. math::
+        X_0 = \sigma(x\,W_e), \qquad X_N = \mathrm{core}(X_0), \qquad \mathrm{out} = X_N\,W_d
+
+    Args:
+        in_channels (int): Size of each input sample, or :obj:`-1` to take it from the first input.
+        hidden_channels (int): Size of the state.
+        out_channels (int, optional): Size of each output sample. Without it the state itself is
+            returned. (default: :obj:`None`)
+        core (torch.nn.Module): Maps a state over the graph, with an attribute ``act``.
+        layers (list): The message-passing layers of the core: what they take tells what is handed on.
+        task (str, optional): :obj:`"node"` for an output per node, :obj:`"graph"` for one per
+            graph. (default: :obj:`"node"`)
+        readout (str, optional): How a graph's nodes become one vector: :obj:`"sum"`, :obj:`"mean"` or
+            :obj:`"max"`. (default: :obj:`"mean"`)
+        input_dropout (float, optional): Dropout on the input. (default: :obj:`0.0`)
+        output_dropout (float, optional): Dropout before the decoder. (default: :obj:`0.0`)
+        num_categories (tuple, optional): Sizes of the columns of categories in ``x_categories``. (default: none)
+        edge_encoder (torch.nn.Module, optional): Maps edge features and categories to what the layers take as
+            ``edge_attr``. (default: they are handed on as they are)
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int | None,
+        core: Module,
+        layers: Sequence[Module],
+        *,
+        task: str = "node",
+        readout: str = "mean",
+        input_dropout: float = 0.0,
+        output_dropout: float = 0.0,
+        num_categories: tuple[int, ...] = (),
+        edge_encoder: Module | None = None,
+    ):
+        super().__init__()
+        self.in_channels, self.hidden_channels = in_channels, hidden_channels
+        self.out_channels = hidden_channels if out_channels is None else out_channels
+        self.task = check_choice("task", task, ["node", "graph"])
+        self.readout = check_choice("readout", readout, list(READOUTS))
+        takes = [inspect.signature(layer.forward).parameters for layer in layers]
+        self.supports_edge_weight = all("edge_weight" in names for names in takes)
+        self.supports_edge_attr = all("edge_attr" in names for names in takes)
+        self.input_dropout = Dropout(check_probability("input_dropout", input_dropout))
+        self.output_dropout = Dropout(check_probability("output_dropout", output_dropout))
+        self.encoder = InputEncoder(in_channels, hidden_channels, num_categories)
+        self.edge_encoder = edge_encoder
+        self.core = core
+        self.decoder = Identity() if out_channels is None else Linear(hidden_channels, out_channels)
+
+    def reset_parameters(self) -> None:
+        """Resets all learnable parameters."""
+        for part in (self.encoder, self.edge_encoder, self.core, self.decoder):
+            if part is not None:
+                inits.reset(part)
+
+    def forward(
+        self,
+        x: Tensor | None,
+        edge_index: Any,
+        edge_weight: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        batch: Tensor | None = None,
+        batch_size: int | None = None,
+        x_categories: Tensor | None = None,
+        **kwargs: Any,
+    ) -> Tensor:
+        """Runs the network.
+
+        Args:
+            x (torch.Tensor): The node features, ``[nodes, in_channels]``.
+            edge_index (torch.Tensor): The edges, ``[2, edges]``.
+            edge_weight (torch.Tensor, optional): The edge weights, where the layers take them.
+            edge_attr (torch.Tensor, optional): The edge features, where the layers take them.
+            batch (torch.Tensor, optional): The graph of every node, ``[nodes]``; without it there is one graph.
+            batch_size (int, optional): The number of graphs; found from ``batch`` if left out.
+            x_categories (torch.Tensor, optional): Category indices, ``[nodes, columns]``.
+            **kwargs: What else the layers take by name, e.g. ``edge_type``.
+        """
+        if self._wanted("edge_weight", edge_weight, self.supports_edge_weight):
+            kwargs["edge_weight"] = edge_weight
+        if self._wanted("edge_attr", edge_attr, self.supports_edge_attr):
+            kwargs["edge_attr"] = edge_attr if self.edge_encoder is None else self._encode_edges(edge_attr)
+        x = self.embed(x, edge_index, x_categories, **kwargs)
+        if self.task == "graph":
+            x = READOUTS[self.readout](x, batch, batch_size)
+        return self.decoder(self.output_dropout(x))
+
+    def embed(self, x: Tensor | None, edge_index: Any, x_categories: Tensor | None = None, **kwargs: Any) -> Tensor:
+        """The last state of the core, ``[nodes, hidden_channels]``."""
+        return self.core(self.start(x, x_categories), edge_index, **kwargs)
+
+    def start(self, x: Tensor | None, x_categories: Tensor | None = None) -> Tensor:
+        """The first state of the core, ``[nodes, hidden_channels]``."""
+        act = cast(Callable[[Tensor], Tensor], self.core.act)
+        return act(self.encoder(None if x is None else self.input_dropout(x), x_categories))
+
+    def _encode_edges(self, edge_attr: Tensor | None) -> Tensor:
+        assert self.edge_encoder is not None
+        if edge_attr is not None and not edge_attr.is_floating_point():
+            return self.edge_encoder(None, edge_attr)
+        return self.edge_encoder(edge_attr)
+
+    def _wanted(self, name: str, value: Tensor | None, supported: bool) -> bool:
+        if value is not None and not supported:
+            warnings.warn(f"{name} is given, but the layers of {self} do not take it: it has no effect", stacklevel=3)
+        return value is not None and supported
+
+    def __repr__(self) -> str:
+        options = f"task={self.task}" + (f", readout={self.readout}" if self.task == "graph" else "")
+        return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, {options}, {self.core})"
+
+
+def build_layers(
+    coupling: str | Module | Sequence[Module], channels: int, steps: int, shared: bool, options: dict[str, Any]
+) -> tuple[list[Module], bool]:
+    """The layers a user asks for, and whether the one there is serves all steps."""
+    if isinstance(coupling, str):
+        return [couplings.build(coupling, channels, **options) for _ in range(1 if shared else steps)], shared
+    if options:
+        raise TypeError(
+            f"{', '.join(options)}: options of the coupling, but the coupling is given as a layer; "
+            "give them to the layer, or the coupling by name"
+        )
+    if isinstance(coupling, Module) and not isinstance(coupling, ModuleList):
+        return [coupling], True
+    return list(coupling), False
