@@ -4,6 +4,7 @@ from graphcon.couplings._by_name import COUPLINGS, build
 from graphcon.couplings.attention import DotProductConv
 from graphcon.couplings.gated_gcn import GatedGCNConv
 from graphcon.couplings.monet import MoNetConv
+from graphcon.couplings.pointwise import PointwiseConv
 from graphcon.couplings.residual import Residual
 
-__all__ = ["COUPLINGS", "DotProductConv", "GatedGCNConv", "MoNetConv", "Residual", "build"]
+__all__ = ["COUPLINGS", "DotProductConv", "GatedGCNConv", "MoNetConv", "PointwiseConv", "Residual", "build"]

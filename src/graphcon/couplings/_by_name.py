@@ -11,6 +11,7 @@ from torch_geometric.nn import conv
 from graphcon.couplings.attention import DotProductConv
 from graphcon.couplings.gated_gcn import GatedGCNConv
 from graphcon.couplings.monet import MoNetConv
+from graphcon.couplings.pointwise import PointwiseConv
 
 
 def _heads(channels: int, heads: int | None) -> int:
@@ -54,6 +55,7 @@ COUPLINGS: dict[str, Callable[..., Module]] = {
     "monet": lambda channels, **kwargs: MoNetConv(channels, channels, **kwargs),
     "cheb": _cheb,
     "spline": _spline,
+    "mlp": lambda channels, **kwargs: PointwiseConv(channels, channels, **kwargs),
 }
 
 

@@ -31,7 +31,7 @@ class InputEncoder(Module):
         """Encodes ``x [rows, in_channels]`` and ``categories [rows, columns]``, either of which may be missing."""
         parts = [] if self.lin is None else [self.lin(x)]
         if categories is not None:
-            columns = categories.view(len(categories), -1)
+            columns = categories if categories.dim() > 1 else categories.unsqueeze(-1)
             parts += [embed(columns[:, c]) for c, embed in enumerate(self.embeddings)]
         out = parts[0]
         for part in parts[1:]:

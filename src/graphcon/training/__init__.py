@@ -1,0 +1,1 @@
+"""Training: recipes, one loop, run folders, and what is done with them afterwards."""

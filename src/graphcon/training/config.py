@@ -1,0 +1,195 @@
+"""Recipes: everything a training run depends on, as one tree of frozen dataclasses.
+
+A recipe is a TOML file whose tables are the fields of `Recipe`; every field is an option of the command line. What a
+file does not say has the default below. Nothing here imports PyTorch.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from graphcon.data._options import TableOptions
+
+Metric = Literal["accuracy", "f1", "auroc", "average_precision", "mae", "rmse", "r2"]
+Loss = Literal["cross_entropy", "binary_cross_entropy", "l1", "l2", "huber"]
+
+
+def _also(*names: str) -> Any:
+    """Lets an option be given without its table: ``--nodes`` for ``--data.nodes``."""
+    return tyro.conf.arg(aliases=names)
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Which data, and which part of them is for what.
+
+    Attributes:
+        name: A named set (see: graphcon data).
+        protocol: How it is split; its first protocol by default.
+        split: Which of the fixed splits, or the seed of a random one.
+        root: Where named sets are looked for first; then $GRAPHCON_DATA, ~/.cache/graphcon.
+        directed: Whether edges keep their direction; by default as published.
+        normalize: Whether the numbers of every node are divided by their sum, as is usual for word counts.
+        batch_size: Graphs per batch, where there are many.
+        workers: Processes that prepare batches.
+        nodes: Own table of nodes, CSV or Parquet, in place of a named set.
+        edges: Own table of edges.
+        graphs: Own table of graphs, where graphs have the target.
+        table: How own tables are read.
+    """
+
+    name: str | None = None
+    protocol: str | None = None
+    split: int = 0
+    root: Annotated[Path | None, _also("--data-root")] = None
+    directed: bool | None = None
+    normalize: bool = False
+    batch_size: int = 128
+    workers: int = 0
+    nodes: Annotated[Path | None, _also("--nodes")] = None
+    edges: Annotated[Path | None, _also("--edges")] = None
+    graphs: Annotated[Path | None, _also("--graphs")] = None
+    table: TableOptions = field(default_factory=TableOptions)
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The network.
+
+    Attributes:
+        name: A coupling (gcn, gat, transformer, gin, gatedgcn, sage, monet, cheb, or a PyG layer by its class name) for
+            the plain network, with graphcon- before it for the oscillator, mlp for no graph at all.
+        channels: Width of the state.
+        steps: Number of steps or layers.
+        dt: The time step.
+        alpha: The damping.
+        gamma: The squared frequency.
+        act: The activation.
+        dropout: Dropout on the force, and where not said otherwise at input and output.
+        input_dropout: Dropout on the input.
+        output_dropout: Dropout before the decoder.
+        integrator: How to step: imex, strang or adaptive.
+        memory: How the backward pass gets the states: store, checkpoint or auto.
+        trainable: Whether alpha and gamma are learned.
+        shared: Whether all steps share one layer; by default oscillators do and plain networks do not.
+        residual: Whether a linear map of the state is added inside the activation.
+        readout: How a graph's nodes become one vector: sum, mean or max.
+        heads: Attention heads, for couplings that have them.
+        edge_features: Whether edge features are used, by couplings that take them.
+    """
+
+    name: str = "graphcon-gcn"
+    channels: int = 64
+    steps: int = 16
+    dt: float = 0.5
+    alpha: float = 0.5
+    gamma: float = 1.0
+    act: str = "relu"
+    dropout: float = 0.0
+    input_dropout: float | None = None
+    output_dropout: float | None = None
+    integrator: Literal["imex", "strang", "adaptive"] = "imex"
+    memory: Literal["auto", "store", "checkpoint"] = "auto"
+    trainable: bool = False
+    shared: bool | None = None
+    residual: bool = False
+    readout: Literal["sum", "mean", "max"] = "mean"
+    heads: int | None = None
+    edge_features: bool = False
+
+
+@dataclass(frozen=True)
+class OptimizerConfig:
+    """How weights are changed.
+
+    Attributes:
+        name: The method.
+        lr: The learning rate.
+        weight_decay: Decay of the weights.
+        momentum: Momentum, for sgd.
+        clip: Largest norm of the gradient; none by default.
+    """
+
+    name: Literal["adam", "adamw", "adamax", "sgd"] = "adam"
+    lr: float = 0.01
+    weight_decay: float = 0.0
+    momentum: float = 0.9
+    clip: float | None = None
+
+
+@dataclass(frozen=True)
+class ScheduleConfig:
+    """How the learning rate changes.
+
+    Attributes:
+        name: none, cosine (to min_lr), one-cycle (up to lr, then to almost nothing) or plateau (times factor when
+            validation has not improved for patience epochs).
+        warmup: Share of the epochs in which one-cycle rises.
+        min_lr: The smallest learning rate; training stops when plateau reaches it.
+        factor: What plateau multiplies by.
+        patience: Epochs that plateau waits.
+    """
+
+    name: Literal["none", "cosine", "one-cycle", "plateau"] = "none"
+    warmup: float = 0.3
+    min_lr: float = 1e-6
+    factor: float = 0.5
+    patience: int = 20
+
+
+@dataclass(frozen=True)
+class TrainerConfig:
+    """How long, on what, and what is selected.
+
+    Attributes:
+        epochs: The most epochs.
+        patience: Stop after so many epochs without improvement on validation; 0 for never.
+        validate_every: Epochs between validations.
+        metric: What selects the model on validation; by default accuracy, f1 or mae by the kind of target.
+        loss: What is minimised; by default the one of the kind of target.
+        class_weights: Whether rare classes count more, by the inverse of their share of the training part.
+        precision: Number format: 32-true, bf16-mixed, 16-mixed or 64-true.
+        accelerator: Where to compute: cpu, cuda, mps or auto.
+        devices: On how many devices or processes.
+        threads: Threads a process computes with; as many as there are processors by default.
+        checkpoint_seconds: The most seconds of work that a sudden stop may lose, beside the running epoch.
+        tensorboard: Whether to write a log for TensorBoard.
+    """
+
+    epochs: int = 200
+    patience: int = 50
+    validate_every: int = 1
+    metric: Metric | None = None
+    loss: Loss | None = None
+    class_weights: bool = False
+    precision: Literal["32-true", "bf16-mixed", "16-mixed", "64-true"] = "32-true"
+    accelerator: Literal["cpu", "cuda", "mps", "auto"] = "cpu"
+    devices: Annotated[int, _also("--devices")] = 1
+    threads: int | None = None
+    checkpoint_seconds: float = 10.0
+    tensorboard: Annotated[bool, _also("--tensorboard")] = False
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A training run.
+
+    Attributes:
+        data: Which data.
+        model: The network.
+        optimizer: How weights are changed.
+        schedule: How the learning rate changes.
+        trainer: How long, on what, and what is selected.
+        seed: Seed of the weights, the batches and the dropout.
+        search: What graphcon tune searches: a table per field, of choices or of a range.
+    """
+
+    data: DataConfig = field(default_factory=DataConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
+    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)
+    seed: int = 0
+    search: Annotated[dict[str, Any], tyro.conf.Suppress] = field(default_factory=dict)

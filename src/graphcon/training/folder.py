@@ -1,0 +1,194 @@
+"""The run folder: every artefact is named once, here, and written so that a sudden stop leaves the old or the new."""
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from graphcon.errors import InputError
+from graphcon.training import recipes
+from graphcon.training.config import Recipe
+
+
+class RunFolder:
+    """A run and its files.
+
+    Args:
+        path: The folder.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.recipe_file = path / "recipe.toml"
+        self.environment_file = path / "environment.json"
+        self.log_file = path / "log.jsonl"
+        self.last_file = path / "last.ckpt"
+        self.best_file = path / "best.safetensors"
+        self.model_file = path / "model.json"
+        self.metrics_file = path / "metrics.json"
+
+    @classmethod
+    def create(cls, path: Path, recipe: Recipe) -> "RunFolder":
+        """A new folder with the resolved recipe and the environment in it.
+
+        Raises:
+            InputError: There is a run already, or the place is taken.
+        """
+        folder = cls(path)
+        for place in (path, *path.parents):
+            if place.exists() and not place.is_dir():
+                raise InputError(f"--out {path}: {place} is a file, but a folder is needed; name another one")
+        if folder.recipe_file.exists():
+            raise InputError(
+                f"--out {path}: there is a run in it already. Go on with: graphcon train --resume {path}, "
+                "name another folder, or delete it"
+            )
+        path.mkdir(parents=True, exist_ok=True)
+        folder.write_json(folder.environment_file, environment())
+        folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> "RunFolder":
+        """The folder of a run that is there.
+
+        Raises:
+            InputError: There is no run.
+        """
+        folder = cls(path)
+        if not folder.recipe_file.is_file():
+            raise InputError(f"{path}: there is no run in it (no recipe.toml). Name a folder made by: graphcon train")
+        return folder
+
+    def recipe(self) -> Recipe:
+        """The resolved recipe of the run."""
+        return recipes.load(self.recipe_file)
+
+    def write_text(self, file: Path, text: str) -> None:
+        """Writes a file whole or not at all."""
+        with _replacing(file) as temporary:
+            temporary.write_text(text)
+
+    def write_json(self, file: Path, values: Any) -> None:
+        """Writes plain values as JSON, whole or not at all."""
+        self.write_text(file, json.dumps(values, indent=1) + "\n")
+
+    def read_json(self, file: Path) -> Any:
+        """The values in a JSON file of the run.
+
+        Raises:
+            InputError: It is not there or damaged.
+        """
+        try:
+            return json.loads(file.read_text())
+        except FileNotFoundError:
+            raise InputError(f"{file}: is missing. Let the run finish: graphcon train --resume {self.path}") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{file}: cannot be read ({error}). Train again") from None
+
+    def save_checkpoint(self, state: dict[str, Any]) -> None:
+        """Keeps everything that going on needs."""
+        with _replacing(self.last_file) as temporary:
+            torch.save(state, temporary)
+
+    def load_checkpoint(self) -> dict[str, Any] | None:
+        """What :meth:`save_checkpoint` kept; None where nothing was."""
+        if not self.last_file.exists():
+            return None
+        try:
+            return torch.load(self.last_file, weights_only=True)
+        except Exception as error:  # torch raises many kinds for a damaged file
+            raise InputError(f"{self.last_file}: cannot be read ({error}). Delete it to start the run anew") from None
+
+    def save_weights(self, weights: dict[str, Tensor]) -> None:
+        """Keeps the best weights so far."""
+        # Tensors that share memory or are views are written as what they are on their own.
+        separate = {name: value.detach().cpu().clone().contiguous() for name, value in weights.items()}
+        with _replacing(self.best_file) as temporary:
+            safetensors.torch.save_file(separate, temporary)
+
+    def load_weights(self) -> dict[str, Tensor]:
+        """The best weights.
+
+        Raises:
+            InputError: They are not there or damaged.
+        """
+        try:
+            return safetensors.torch.load_file(self.best_file)
+        except FileNotFoundError:
+            raise InputError(
+                f"{self.best_file}: is missing. Let the run begin first: graphcon train --resume {self.path}"
+            ) from None
+        except safetensors.SafetensorError as error:
+            raise InputError(f"{self.best_file}: cannot be read ({error}). Train again") from None
+
+    def log(self, record: dict[str, Any]) -> None:
+        """Adds a line to the log."""
+        with self.log_file.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+    def cut_log(self, epochs: int) -> None:
+        """Drops the lines of epochs that a sudden stop has lost: they are about to be done again."""
+        if not self.log_file.exists():
+            return
+        kept = []
+        for line in self.log_file.read_text().splitlines():
+            try:
+                if json.loads(line)["epoch"] <= epochs:
+                    kept.append(line + "\n")
+            except ValueError:  # half a line, written when the machine died
+                break
+        self.write_text(self.log_file, "".join(kept))
+
+
+@contextmanager
+def _replacing(file: Path) -> Iterator[Path]:
+    """A file beside the one that is meant, which takes its place when all is on the disk."""
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def environment() -> dict[str, Any]:
+    """What a result may depend on beside the recipe: versions, the machine, the commit."""
+    packages = ("graphcon", "torch", "torch-geometric", "numpy", "numba", "torchmetrics", "lightning-fabric")
+    return {
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "processors": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "packages": {name: found for name in packages if (found := _version(name)) is not None},
+        "commit": _commit(),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _commit() -> str | None:
+    """The commit of the package's own checkout, where it runs from one."""
+    here = Path(__file__).parent
+    command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None

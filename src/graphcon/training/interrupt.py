@@ -1,0 +1,38 @@
+"""Ctrl-C asks the loop to finish its epoch, save and stop; a second one stops at once."""
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_requested = False
+
+
+def stop_requested() -> bool:
+    """Whether the user has pressed Ctrl-C within :func:`gently`."""
+    return _requested
+
+
+@contextmanager
+def gently() -> Iterator[None]:
+    """Within this context the first Ctrl-C is a request; it is left to Python elsewhere and in other threads."""
+    global _requested
+    _requested = False
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        global _requested
+        if _requested:
+            raise KeyboardInterrupt
+        _requested = True
+        print("\nFinishing the epoch, then saving; Ctrl-C again stops at once.", file=sys.stderr, flush=True)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,75 @@
+"""The data a recipe asks for."""
+
+import dataclasses
+from pathlib import Path
+
+import torch
+from torch_geometric.data import Data
+
+from graphcon import data
+from graphcon.data import GraphDataset, Split, TableSchema
+from graphcon.errors import InputError
+from graphcon.training.config import DataConfig
+
+
+def load_dataset(config: DataConfig, *, with_test: bool = True) -> tuple[GraphDataset, TableSchema | None]:
+    """The data of a recipe and, for own tables, the schema to read new ones by.
+
+    Args:
+        config: Which data.
+        with_test: Whether the test part is there; a search works without.
+    """
+    schema = None
+    if config.nodes is not None or config.edges is not None or config.graphs is not None:
+        if config.name is not None:
+            raise InputError(f"data.name = {config.name!r} and --nodes: name a set or own tables, not both")
+        missing = [f"--{name}" for name in ("nodes", "edges") if getattr(config, name) is None]
+        if missing:
+            raise InputError(f"{' and '.join(missing)} is missing: own tables are a table of nodes and one of edges")
+        options = dataclasses.replace(config.table, seed=config.split)
+        nodes, edges = Path(str(config.nodes)), Path(str(config.edges))
+        dataset, schema = data.read_tables(nodes, edges, config.graphs, options)
+    elif config.name is None:
+        raise InputError("no data: name a recipe (see: graphcon recipes), a set with --data.name, or own tables")
+    else:
+        dataset = data.load(
+            config.name, config.root, protocol=config.protocol, seed=config.split, directed=config.directed
+        )
+    if config.normalize:
+        dataset = _normalized(dataset)
+    return (dataset if with_test else _without_test(dataset)), schema
+
+
+def _normalized(dataset: GraphDataset) -> GraphDataset:
+    graphs = []
+    for graph in dataset.graphs:
+        if graph.x is None or not graph.x.is_floating_point():
+            raise InputError(f"data.normalize = true, but {dataset.name} has no numbers to divide by their sum")
+        graph = graph.clone()
+        assert isinstance(graph.x, torch.Tensor)
+        graph.x = graph.x / graph.x.sum(-1, keepdim=True).clamp(min=1.0)
+        graphs.append(graph)
+    return dataclasses.replace(dataset, graphs=graphs)
+
+
+def _without_test(dataset: GraphDataset) -> GraphDataset:
+    """The same data with an empty test part, and without the targets of it: they cannot be looked at by mistake."""
+    split, nothing = dataset.split, torch.empty(0, dtype=torch.long)
+    bare = Split(split.name, split.train, split.val, nothing, split.size, split.unit, split.seed)
+    if split.unit == "node":
+        graphs: list[Data] = [_blank(dataset.data, split.test)]
+    else:
+        hidden = set(split.test.tolist())
+        graphs = [graph if i not in hidden else _blank(graph, None) for i, graph in enumerate(dataset.graphs)]
+    return dataclasses.replace(dataset, graphs=graphs, split=bare, splitter=None)
+
+
+def _blank(graph: Data, index: torch.Tensor | None) -> Data:
+    graph = graph.clone()
+    assert isinstance(graph.y, torch.Tensor)
+    nothing = float("nan") if graph.y.is_floating_point() else -1
+    if index is None:
+        graph.y = torch.full_like(graph.y, nothing)
+    else:
+        graph.y[index] = nothing
+    return graph

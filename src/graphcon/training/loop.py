@@ -1,0 +1,214 @@
+"""The training loop: one, for every task.
+
+A run that is stopped at any moment and resumed gives the bits of an undisturbed one. For that, all randomness of an
+epoch is drawn from (seed, epoch), and what is kept between epochs is kept in one checkpoint.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor
+from torch.nn import Module
+
+from graphcon.data import GraphDataset
+from graphcon.errors import InputError
+from graphcon.training import metrics as measures
+from graphcon.training.batches import Batches, apply, mix
+from graphcon.training.config import Recipe
+from graphcon.training.folder import RunFolder
+from graphcon.training.interrupt import stop_requested
+from graphcon.training.schedule import Schedule, build_optimizer
+from graphcon.training.spec import TaskSpec, training_targets
+
+
+class LossError(ArithmeticError):
+    """The loss became NaN or infinite."""
+
+
+class Reporter(Protocol):
+    """Whom the loop tells how it goes."""
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        """Called after every epoch with what the log holds of it."""
+
+
+@dataclass
+class Progress:
+    """What is kept between epochs, beside the model and the optimiser."""
+
+    epoch: int = 0
+    best_epoch: int = 0
+    best_value: float | None = None
+    seconds: float = 0.0
+    best: dict[str, Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """How a training ended; the model holds its best weights."""
+
+    epochs: int
+    best_epoch: int
+    metric: str
+    value: float | None
+    seconds: float
+    stopped: str  # why: epochs, patience, learning rate, interrupted, pruned
+
+
+def fit_loop(
+    model: Module,
+    dataset: GraphDataset,
+    spec: TaskSpec,
+    recipe: Recipe,
+    fabric: Fabric,
+    folder: RunFolder | None = None,
+    reporter: Reporter | None = None,
+    prune: Callable[[int, float], bool] | None = None,
+) -> Fitted:
+    """Trains a model and leaves the weights in it that were best on validation.
+
+    Args:
+        model: The model; its forward takes what :func:`graphcon.training.batches.apply` hands over.
+        dataset: The data with their split; the test part is not touched.
+        spec: The task.
+        recipe: Optimiser, schedule, trainer and seed.
+        fabric: Devices and precision.
+        folder: Where the log and the checkpoints go; what is there is gone on from.
+        reporter: Whom to tell how it goes.
+        prune: Asked after every validation whether to give up, with the epoch and the metric.
+    """
+    trainer = recipe.trainer
+    metric = measures.choose_metric(spec, trainer.metric)
+    batches = Batches(dataset, recipe.data.batch_size, recipe.data.workers, recipe.seed, fabric)
+    optimizer = build_optimizer(recipe.optimizer, model.parameters())
+    setup: Any = fabric.setup(model, optimizer)
+    wrapped, optimizer = setup
+    criterion = measures.build_loss(spec, trainer.loss, _class_weights(dataset, spec, trainer.class_weights, fabric))
+    schedule = Schedule(recipe.schedule, optimizer, "min" if metric in measures.SMALLER_IS_BETTER else "max")
+    quick = measures.build_quick(spec, metric).to(fabric.device)
+    progress = _resume(folder, model, optimizer, schedule)
+    saved_at, began, stopped = time.monotonic(), time.monotonic() - progress.seconds, "epochs"
+
+    while progress.epoch < trainer.epochs:
+        torch.manual_seed(mix(recipe.seed, progress.epoch))
+        wrapped.train()
+        loss = _train_epoch(wrapped, batches, criterion, optimizer, schedule, recipe, fabric, progress.epoch)
+        progress.epoch += 1
+        record: dict[str, Any] = {"epoch": progress.epoch, "loss": loss, "lr": schedule.lr}
+        if not math.isfinite(loss):
+            raise LossError(
+                f"the loss became {loss} in epoch {progress.epoch}. Smaller optimizer.lr, optimizer.clip = 1.0, more "
+                "damping model.alpha or smaller model.dt tame it"
+            )
+        last = progress.epoch == trainer.epochs
+        if batches.has("val") and (progress.epoch % trainer.validate_every == 0 or last):
+            value = evaluate(wrapped, batches, spec, "val", quick)[metric]
+            record["val"] = {metric: value}
+            schedule.validated(value)
+            if measures.is_better(metric, value, progress.best_value):
+                progress.best_epoch, progress.best_value = progress.epoch, value
+                progress.best = {name: t.detach().clone() for name, t in model.state_dict().items()}
+        progress.seconds = time.monotonic() - began
+        record["seconds"] = round(progress.seconds, 3)
+        if fabric.is_global_zero:
+            if folder is not None:
+                folder.log(record)
+            if reporter is not None:
+                reporter.epoch(record)
+        if prune is not None and "val" in record and prune(progress.epoch, record["val"][metric]):
+            stopped = "pruned"
+        elif trainer.patience and progress.best_epoch and progress.epoch - progress.best_epoch >= trainer.patience:
+            stopped = "patience"
+        elif schedule.exhausted:
+            stopped = "learning rate"
+        elif stop_requested():
+            stopped = "interrupted"
+        ended = stopped != "epochs" or last
+        if folder is not None and (ended or time.monotonic() - saved_at >= trainer.checkpoint_seconds):
+            if fabric.is_global_zero:
+                _save(folder, model, optimizer, schedule, progress)
+            saved_at = time.monotonic()
+        if ended:
+            break
+
+    if progress.best:
+        model.load_state_dict(progress.best)
+    return Fitted(progress.epoch, progress.best_epoch, metric, progress.best_value, progress.seconds, stopped)
+
+
+def _train_epoch(
+    model: Module,
+    batches: Batches,
+    criterion: Callable[[Tensor, Tensor], Tensor],
+    optimizer: Any,
+    schedule: Schedule,
+    recipe: Recipe,
+    fabric: Fabric,
+    epoch: int,
+) -> float:
+    """One pass over the training part; returns the mean loss."""
+    total, count, of = 0.0, 0, batches.count("train")
+    for number, batch in enumerate(batches.of("train", epoch)):
+        schedule.set((epoch + number / of) / recipe.trainer.epochs)
+        optimizer.zero_grad()
+        out = batch.select(apply(model, batch.data))
+        loss = criterion(out, batch.targets)
+        fabric.backward(loss)
+        if recipe.optimizer.clip is not None:
+            fabric.clip_gradients(model, optimizer, max_norm=recipe.optimizer.clip, error_if_nonfinite=False)
+        optimizer.step()
+        total, count = total + loss.item() * len(out), count + len(out)
+    return total / max(count, 1)
+
+
+@torch.no_grad()
+def evaluate(model: Module, batches: Batches, spec: TaskSpec, part: str, metrics: Any) -> dict[str, float]:
+    """The metrics of a model on a part."""
+    model.eval()
+    metrics.reset()
+    for batch in batches.of(part):
+        out = batch.select(apply(model, batch.data))
+        measures.update(metrics, spec, out, batch.targets)
+    return {name: float(value) for name, value in metrics.compute().items()}
+
+
+def _class_weights(dataset: GraphDataset, spec: TaskSpec, wanted: bool, fabric: Fabric) -> Tensor | None:
+    if not wanted:
+        return None
+    if spec.kind != "classification":
+        raise InputError(f"trainer.class_weights = true, but the target is for {spec.kind}: leave it out")
+    return measures.balanced_weights(training_targets(dataset).long(), spec.num_outputs).to(fabric.device)
+
+
+def _save(folder: RunFolder, model: Module, optimizer: Any, schedule: Schedule, progress: Progress) -> None:
+    folder.save_checkpoint(
+        {
+            "epoch": progress.epoch,
+            "best_epoch": progress.best_epoch,
+            "best_value": progress.best_value,
+            "seconds": progress.seconds,
+            "best": progress.best,
+            "model": model.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "schedule": schedule.state_dict(),
+        }
+    )
+    folder.save_weights(progress.best or model.state_dict())
+
+
+def _resume(folder: RunFolder | None, model: Module, optimizer: Any, schedule: Schedule) -> Progress:
+    """What a checkpoint holds, put where it belongs; a fresh start where there is none."""
+    state = folder.load_checkpoint() if folder is not None else None
+    if folder is not None:
+        folder.cut_log(state["epoch"] if state else 0)
+    if state is None:
+        return Progress()
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    schedule.load_state_dict(state["schedule"])
+    return Progress(state["epoch"], state["best_epoch"], state["best_value"], state["seconds"], state["best"])

@@ -1,0 +1,108 @@
+"""Losses and metrics by the kind of target, right across batches and processes."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F  # noqa: N812  # as PyTorch's own docs name it
+import torchmetrics
+from torch import Tensor
+from torchmetrics import Metric, MetricCollection
+
+from graphcon.errors import InputError
+from graphcon.training.spec import TaskSpec
+
+#: Which metrics each kind of target has, the one that selects the model first.
+METRICS = {
+    "classification": ("accuracy", "f1", "auroc"),
+    "multilabel": ("f1", "average_precision", "auroc"),
+    "regression": ("mae", "rmse", "r2"),
+}
+LOSSES = {
+    "classification": ("cross_entropy",),
+    "multilabel": ("binary_cross_entropy",),
+    "regression": ("l1", "l2", "huber"),
+}
+SMALLER_IS_BETTER = ("mae", "rmse")
+
+
+def choose_metric(spec: TaskSpec, name: str | None) -> str:
+    """The metric that selects the model."""
+    return _choose("trainer.metric", METRICS[spec.kind], name, spec.kind)
+
+
+def is_better(name: str, value: float, than: float | None) -> bool:
+    """Whether a value of a metric beats another; anything beats nothing, and NaN beats nothing at all."""
+    if value != value:
+        return False
+    return than is None or (value < than if name in SMALLER_IS_BETTER else value > than)
+
+
+def direction(name: str) -> str:
+    """In words, which way a metric improves."""
+    return "lower is better" if name in SMALLER_IS_BETTER else "higher is better"
+
+
+def build_metrics(spec: TaskSpec) -> MetricCollection:
+    """All metrics of a kind of target, to be fed batch by batch."""
+    outputs = spec.num_outputs
+    made: dict[str, Metric | MetricCollection] = {}
+    if spec.kind == "classification":
+        options = {"task": "multiclass", "num_classes": outputs, "validate_args": False}
+        made["accuracy"] = torchmetrics.Accuracy(average="micro", **options)
+        made["f1"] = torchmetrics.F1Score(average="macro", **options)
+        made["auroc"] = torchmetrics.AUROC(**options)
+    elif spec.kind == "multilabel":
+        options = {"task": "multilabel", "num_labels": outputs, "validate_args": False}
+        made["f1"] = torchmetrics.F1Score(average="micro", **options)
+        made["average_precision"] = torchmetrics.AveragePrecision(**options)
+        made["auroc"] = torchmetrics.AUROC(**options)
+    else:
+        made["mae"] = torchmetrics.MeanAbsoluteError(num_outputs=1)
+        made["rmse"] = torchmetrics.MeanSquaredError(squared=False)
+        made["r2"] = torchmetrics.R2Score()
+    return MetricCollection(made, compute_groups=False)
+
+
+def build_quick(spec: TaskSpec, name: str) -> MetricCollection:
+    """The one metric that selects the model: what is computed at every validation."""
+    every = build_metrics(spec)
+    chosen: dict[str, Metric | MetricCollection] = {name: every[name]}
+    return MetricCollection(chosen, compute_groups=False)
+
+
+def update(metrics: MetricCollection, spec: TaskSpec, out: Tensor, y: Tensor) -> None:
+    """Feeds answers and targets, in the shape that each kind wants."""
+    out = out.detach().float()
+    if spec.kind == "classification":
+        metrics.update(out.softmax(-1), y)
+    elif spec.kind == "multilabel":
+        metrics.update(out.sigmoid(), y.long())
+    else:
+        metrics.update(out.reshape(-1), y.reshape(-1).float())
+
+
+def build_loss(spec: TaskSpec, name: str | None, class_weights: Tensor | None) -> Callable[[Tensor, Tensor], Tensor]:
+    """The loss, a function of answers and targets."""
+    chosen = _choose("trainer.loss", LOSSES[spec.kind], name, spec.kind)
+    if chosen == "cross_entropy":
+        return lambda out, y: F.cross_entropy(out, y, weight=class_weights)
+    if chosen == "binary_cross_entropy":
+        return lambda out, y: F.binary_cross_entropy_with_logits(out, y.to(out.dtype))
+    measure = {"l1": F.l1_loss, "l2": F.mse_loss, "huber": F.smooth_l1_loss}[chosen]
+    # In units of the spread, so that a learning rate means the same for every target.
+    scale = torch.tensor(spec.std) if spec.std else torch.ones(1)
+    return lambda out, y: measure(out / scale.to(out), y.reshape(out.shape).to(out.dtype) / scale.to(out))
+
+
+def balanced_weights(y: Tensor, classes: int) -> Tensor:
+    """Weights inverse to the share of each class, with mean one over the samples; 0 for a class without any."""
+    counts = torch.bincount(y, minlength=classes).float()
+    return torch.where(counts > 0, len(y) / (classes * counts.clamp(min=1)), torch.zeros(()))
+
+
+def _choose(option: str, allowed: tuple[str, ...], name: str | None, kind: str) -> str:
+    if name is None:
+        return allowed[0]
+    if name not in allowed:
+        raise InputError(f"{option} = {name!r}, but the target is for {kind}: choose one of {', '.join(allowed)}")
+    return name

@@ -1,0 +1,100 @@
+"""Answers of a trained model, in words a table can hold."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from graphcon.errors import InputError
+from graphcon.training.batches import apply
+from graphcon.training.load_data import load_dataset
+from graphcon.training.run import Trained
+from graphcon.training.spec import TaskSpec
+
+ENDINGS = (".csv", ".parquet")
+
+
+@torch.no_grad()
+def answers(trained: Trained, graphs: Sequence[Data], batch_size: int | None = None) -> Tensor:
+    """The raw answers of the model for all nodes, or all graphs, in order."""
+    size = batch_size or trained.recipe.data.batch_size
+    parts = []
+    for start in range(0, len(graphs), size):
+        chosen: list[Any] = [graphs[i] for i in range(start, min(start + size, len(graphs)))]
+        data: Any = chosen[0] if len(graphs) == 1 and trained.spec.task == "node" else Batch.from_data_list(chosen)
+        parts.append(apply(trained.model, data))
+    return torch.cat(parts)
+
+
+def predict(
+    trained: Trained, nodes: Path | None = None, edges: Path | None = None, graphs: Path | None = None
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """A table of answers: for new tables, or without them for the data of the training.
+
+    Args:
+        trained: The model.
+        nodes: New table of nodes, read as that of the training was.
+        edges: New table of edges.
+        graphs: New table of graphs, where these have the target.
+
+    Returns:
+        The table, and what to know about the new data.
+    """
+    if nodes is None and edges is None and graphs is None:
+        dataset, _ = load_dataset(trained.recipe.data)
+        out = answers(trained, dataset.graphs)
+        return as_table(out, trained.spec, pl.Series("id", range(len(out)))), ()
+    if trained.schema is None:
+        raise InputError(
+            f"{trained.folder} was trained on the set {trained.recipe.data.name!r}, not on tables, so it cannot read "
+            "--nodes: leave it out to predict for that set, or use graphcon.load in Python"
+        )
+    if nodes is None or edges is None:
+        raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
+    new = trained.schema.apply(nodes, edges, graphs)
+    return as_table(answers(trained, new.graphs), trained.spec, new.ids.alias(new.ids.name or "id")), new.notes
+
+
+def as_table(out: Tensor, spec: TaskSpec, ids: pl.Series) -> pl.DataFrame:
+    """Labels with probabilities, or values in their own units."""
+    columns: dict[str, pl.Series] = {ids.name or "id": ids}
+    if spec.kind == "regression":
+        names = spec.target_names or tuple(f"value_{i}" for i in range(spec.num_outputs))
+        values = out.reshape(len(ids), -1)
+        columns |= {f"predicted {name}": pl.Series(values[:, i].numpy()) for i, name in enumerate(names)}
+        return pl.DataFrame(columns)
+    names = spec.class_names or tuple(str(i) for i in range(spec.num_outputs))
+    if spec.kind == "classification":
+        probability = out.softmax(-1)
+        columns["predicted"] = pl.Series([names[i] for i in probability.argmax(-1).tolist()])
+    else:
+        probability = out.sigmoid()
+        columns |= {f"predicted {name}": pl.Series((probability[:, i] > 0.5).numpy()) for i, name in enumerate(names)}
+    columns |= {f"probability {name}": pl.Series(probability[:, i].numpy()) for i, name in enumerate(names)}
+    return pl.DataFrame(columns)
+
+
+def check_target_file(out: Path) -> None:
+    """Refuses a file that cannot be written, before any work is done."""
+    if out.suffix not in ENDINGS:
+        raise InputError(f"--out {out}: must end in {' or '.join(ENDINGS)}")
+    if out.is_dir():
+        raise InputError(f"--out {out}: is a folder, but a file is needed")
+
+
+def write_table(table: pl.DataFrame, out: Path) -> None:
+    """Writes CSV or Parquet by the ending, whole or not at all."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    temporary = out.with_name(f".{out.name}.part")
+    try:
+        if out.suffix == ".csv":
+            table.write_csv(temporary)
+        else:
+            table.write_parquet(temporary)
+        temporary.replace(out)
+    finally:
+        temporary.unlink(missing_ok=True)

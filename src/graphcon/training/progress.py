@@ -1,0 +1,60 @@
+"""How a training goes, on a terminal as a bar and elsewhere as a line now and then."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+SECONDS_BETWEEN_LINES = 5.0
+
+
+class ConsoleReporter:
+    """Shows the epochs of one run.
+
+    Args:
+        console: Where.
+        epochs: How many there are at the most.
+        label: What is trained.
+        progress: The bar, where the console is a terminal.
+    """
+
+    def __init__(self, console: Console, epochs: int, label: str, progress: Progress | None):
+        self.console, self.epochs, self.label, self.progress = console, epochs, label, progress
+        self.task = None if progress is None else progress.add_task(label, total=epochs, figures="")
+        self.shown, self.began, self.val = 0.0, time.monotonic(), ""
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        """Called after every epoch."""
+        for name, value in record.get("val", {}).items():
+            self.val = f"val {name} {value:.4f}"
+        figures = f"loss {record['loss']:.4f}  {self.val}"
+        if self.progress is not None and self.task is not None:
+            self.progress.update(self.task, completed=record["epoch"], figures=figures)
+            return
+        now = time.monotonic()
+        if now - self.shown >= SECONDS_BETWEEN_LINES or record["epoch"] == self.epochs:
+            self.shown = now
+            print(
+                f"{self.label}  epoch {record['epoch']}/{self.epochs}  {figures}  {record['seconds']:.1f} s", flush=True
+            )
+
+
+@contextmanager
+def reporting(console: Console) -> Iterator[Any]:
+    """Yields a function that makes a reporter for a run: ``make(label, epochs)``."""
+    if not console.is_terminal:
+        yield lambda label, epochs: ConsoleReporter(console, epochs, label, None)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[figures]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=False) as progress:
+        yield lambda label, epochs: ConsoleReporter(console, epochs, label, progress)

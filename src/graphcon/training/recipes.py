@@ -1,0 +1,144 @@
+"""Reads and writes recipes: packaged ones by name, others by path, with every slip named and the cure beside it."""
+
+import dataclasses
+import tomllib
+import types
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import tomli_w
+
+from graphcon.errors import InputError
+from graphcon.training.config import Recipe
+
+_FOLDER = files("graphcon.experiments") / "recipes"
+
+
+def packaged() -> dict[str, Path]:
+    """The recipes that come with the package, by name."""
+    found = (Path(str(entry)) for entry in _FOLDER.iterdir() if entry.name.endswith(".toml"))
+    return {path.stem: path for path in sorted(found)}
+
+
+def load(name: str | Path) -> Recipe:
+    """The recipe of that name or path.
+
+    Raises:
+        InputError: There is none, it is no TOML, or a key or a value is wrong.
+    """
+    path = Path(name)
+    if path.suffix != ".toml":
+        known = packaged()
+        if str(name) not in known:
+            near = get_close_matches(str(name), known, n=1, cutoff=0.5)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise InputError(f"no recipe is called {str(name)!r}. {hint}See: graphcon recipes, or name a .toml file")
+        path = known[str(name)]
+    try:
+        return from_dict(tomllib.loads(path.read_text()), str(path))
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: there is no such file. Name a .toml file, or a recipe of: graphcon recipes"
+        ) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as TOML ({error}). Correct it") from None
+
+
+def summary(path: Path) -> str:
+    """The first comment of a recipe: what it is."""
+    first = path.read_text().splitlines()[0]
+    return first.removeprefix("#").strip() if first.startswith("#") else ""
+
+
+def from_dict(values: dict[str, Any], where: str = "recipe") -> Recipe:
+    """The recipe that plain values describe; an unknown key or a wrong type is refused."""
+    return _build(Recipe, values, where, ())
+
+
+def to_dict(recipe: Recipe) -> dict[str, Any]:
+    """Plain values, without what is None: TOML has no word for it."""
+    return _plain(dataclasses.asdict(recipe))
+
+
+def to_toml(recipe: Recipe) -> str:
+    """The recipe as text that :func:`load` reads back."""
+    return tomli_w.dumps(to_dict(recipe))
+
+
+def replace(recipe: Recipe, changes: dict[str, Any]) -> Recipe:
+    """The recipe with some fields changed, by their dotted names; values are checked as those of a file."""
+    values = to_dict(recipe)
+    for key, value in changes.items():
+        *tables, last = key.split(".")
+        table = values
+        for name in tables:
+            table = table.setdefault(name, {})
+        table[last] = value
+    return from_dict(values, "the changed recipe")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _build(cls: type, values: dict[str, Any], where: str, path: tuple[str, ...]) -> Any:
+    hints = get_type_hints(cls)
+    known = [field.name for field in dataclasses.fields(cls)]
+    for key in values:
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"Did you mean {'.'.join((*path, near[0]))!r}? " if near else ""
+            raise InputError(
+                f"{where}: there is no {'.'.join((*path, key))!r}. {hint}"
+                f"{'.'.join(path) or 'A recipe'} has: {', '.join(known)}"
+            )
+    return cls(**{key: _convert(hints[key], value, where, (*path, key)) for key, value in values.items()})
+
+
+def _convert(kind: Any, value: Any, where: str, path: tuple[str, ...]) -> Any:
+    """The value as the field wants it: no guessing, but a whole number is a number too."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        if not isinstance(value, dict):
+            raise _wrong(where, path, value, "a table")
+        return _build(kind, value, where, path)
+    if origin in (Union, types.UnionType):
+        options = [option for option in arguments if option is not type(None)]
+        for option in options[:-1]:
+            try:
+                return _convert(option, value, where, path)
+            except InputError:
+                continue
+        return _convert(options[-1], value, where, path)
+    if origin is Literal:
+        if value not in arguments:
+            near = get_close_matches(str(value), map(str, arguments), n=1)
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            raise _wrong(where, path, value, f"one of {', '.join(map(repr, arguments))}{hint}")
+        return value
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise _wrong(where, path, value, "a list")
+        return tuple(_convert(arguments[0], item, where, path) for item in value)
+    if origin is dict or kind is dict:
+        if not isinstance(value, dict):
+            raise _wrong(where, path, value, "a table")
+        return value
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not kind:
+        names = {int: "a whole number", float: "a number", bool: "true or false", str: "text", Path: "a path"}
+        raise _wrong(where, path, value, names.get(kind, str(kind)))
+    return value
+
+
+def _wrong(where: str, path: tuple[str, ...], value: Any, wanted: str) -> InputError:
+    return InputError(f"{where}: {'.'.join(path)} = {value!r}, but must be {wanted}")

@@ -1,0 +1,151 @@
+"""A training run from a recipe to a folder, and back from the folder to a model."""
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+
+from graphcon.data import GraphDataset, TableSchema
+from graphcon.errors import InputError
+from graphcon.training import metrics as measures
+from graphcon.training import recipes
+from graphcon.training.batches import Batches, mix
+from graphcon.training.config import Recipe
+from graphcon.training.folder import RunFolder
+from graphcon.training.interrupt import gently
+from graphcon.training.load_data import load_dataset
+from graphcon.training.loop import Fitted, Reporter, evaluate, fit_loop
+from graphcon.training.model import TaskModel, build
+from graphcon.training.spec import TaskSpec
+
+
+def train(
+    recipe: Recipe,
+    out: Path,
+    *,
+    resume: bool = False,
+    reporter: Callable[[Recipe, GraphDataset, TaskSpec, TaskModel], Reporter] | None = None,
+) -> dict[str, Any] | None:
+    """Trains a recipe in a folder; test data are read once, at the end.
+
+    Args:
+        recipe: The recipe.
+        out: The run folder, new unless resumed.
+        resume: Whether to go on with the run that is there.
+        reporter: Makes whom to tell how it goes, when the data and the model are known.
+
+    Returns:
+        The metrics, or None if the user stopped the run.
+    """
+    if recipe.trainer.threads is not None:
+        torch.set_num_threads(recipe.trainer.threads)
+    dataset, schema = load_dataset(recipe.data)
+    spec = TaskSpec.of(dataset)
+    torch.manual_seed(mix(recipe.seed, -1))
+    model = build(recipe.model, spec)
+    fabric = make_fabric(recipe)
+    folder = RunFolder.open(out) if resume else RunFolder.create(out, recipe)
+    folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
+    folder.write_json(folder.model_file, _description(recipe, spec, schema))
+    told = reporter(recipe, dataset, spec, model) if reporter is not None else None
+    with gently():
+        fitted = fit_loop(model, dataset, spec, recipe, fabric, folder, told)
+    if fitted.stopped == "interrupted":
+        return None
+    result = _result(fitted, model) | measure(model, dataset, spec, recipe, fabric)
+    folder.write_json(folder.metrics_file, result)
+    return result
+
+
+def make_fabric(recipe: Recipe) -> Fabric:
+    """Devices and precision of a recipe."""
+    trainer = recipe.trainer
+    try:
+        fabric = Fabric(accelerator=trainer.accelerator, devices=trainer.devices, precision=trainer.precision)
+    except Exception as error:  # Lightning raises many kinds for a device that is not there
+        raise InputError(
+            f"trainer.accelerator = {trainer.accelerator!r}, devices = {trainer.devices}: {error}"
+        ) from None
+    fabric.launch()
+    return fabric
+
+
+def measure(
+    model: TaskModel, dataset: GraphDataset, spec: TaskSpec, recipe: Recipe, fabric: Fabric
+) -> dict[str, dict[str, float]]:
+    """All metrics on the validation and the test part."""
+    batches = Batches(dataset, recipe.data.batch_size, 0, recipe.seed, fabric)
+    model.to(fabric.device)
+    collection = measures.build_metrics(spec).to(fabric.device)
+    return {part: evaluate(model, batches, spec, part, collection) for part in ("val", "test") if batches.has(part)}
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model from a run folder, with all that is needed to use it.
+
+    Attributes:
+        model: The network, in evaluation mode, with the weights that were best on validation.
+        spec: The task.
+        recipe: The recipe of the run.
+        schema: How its tables were read; None for a named set.
+        folder: The run folder.
+    """
+
+    model: TaskModel
+    spec: TaskSpec
+    recipe: Recipe
+    schema: TableSchema | None
+    folder: Path
+
+
+def load(path: str | Path) -> Trained:
+    """The trained model in a run folder.
+
+    Raises:
+        InputError: There is no run, or it has not come to its first checkpoint.
+    """
+    folder = RunFolder.open(Path(path))
+    description = folder.read_json(folder.model_file)
+    recipe = recipes.from_dict(description["recipe"], str(folder.model_file))
+    spec = TaskSpec.from_dict(description["task"])
+    schema = TableSchema.from_dict(description["schema"]) if description["schema"] else None
+    model = build(recipe.model, spec)
+    model.load_state_dict(folder.load_weights())
+    return Trained(model.eval(), spec, recipe, schema, folder.path)
+
+
+def aggregate(results: list[dict[str, Any]]) -> dict[str, Any]:
+    """Mean, standard deviation and number of several runs, metric by metric."""
+    summary: dict[str, Any] = {"runs": len(results)}
+    for part in ("val", "test"):
+        names = list(results[0].get(part, {}))
+        values = {name: [result[part][name] for result in results] for name in names}
+        summary[part] = {
+            name: {"mean": statistics.fmean(v), "sd": statistics.stdev(v) if len(v) > 1 else 0.0, "n": len(v)}
+            for name, v in values.items()
+        }
+    return summary
+
+
+def _description(recipe: Recipe, spec: TaskSpec, schema: TableSchema | None) -> dict[str, Any]:
+    return {
+        "recipe": recipes.to_dict(recipe),
+        "task": spec.to_dict(),
+        "schema": schema.to_dict() if schema is not None else None,
+    }
+
+
+def _result(fitted: Fitted, model: TaskModel) -> dict[str, Any]:
+    return {
+        "metric": fitted.metric,
+        "direction": measures.direction(fitted.metric),
+        "best_epoch": fitted.best_epoch,
+        "epochs": fitted.epochs,
+        "stopped": fitted.stopped,
+        "parameters": sum(p.numel() for p in model.parameters()),
+    }

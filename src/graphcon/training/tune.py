@@ -1,0 +1,170 @@
+"""Search for settings on validation data only, resumable at any moment."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from graphcon.errors import InputError
+from graphcon.training import metrics as measures
+from graphcon.training import recipes
+from graphcon.training.batches import mix
+from graphcon.training.config import Recipe
+from graphcon.training.folder import RunFolder
+from graphcon.training.load_data import load_dataset
+from graphcon.training.loop import LossError, Reporter, fit_loop
+from graphcon.training.model import build
+from graphcon.training.run import make_fabric
+from graphcon.training.spec import TaskSpec
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search found."""
+
+    recipe: Recipe
+    value: float
+    metric: str
+    trials: int
+    pruned: int
+    failed: int
+    importance: dict[str, float]
+
+
+def tune(
+    recipe: Recipe,
+    out: Path,
+    trials: int,
+    reporter: Callable[[int], Reporter] | None = None,
+) -> Tuned:
+    """Searches the fields in the recipe's ``[search]`` table; the test part is not there to be looked at.
+
+    Args:
+        recipe: The recipe; what is searched starts from its values.
+        out: The folder of the study; one that is there is gone on with.
+        trials: How many trials there are to be in all.
+        reporter: Makes whom to tell how a trial goes, from its number.
+    """
+    optuna = _optuna()
+    space = {field: _Range.of(field, told) for field, told in recipe.search.items()}
+    if not space:
+        raise InputError(
+            "nothing to search: the recipe has no [search] table, e.g.\n"
+            '[search]\n"model.steps" = [4, 8, 16]\n"optimizer.lr" = { low = 0.001, high = 0.1, log = true }'
+        )
+    for field, told in space.items():
+        recipes.replace(recipe, {field: told.example})  # a wrong name or type is told before any trial
+    dataset, _ = load_dataset(recipe.data, with_test=False)
+    if not len(dataset.split.val):
+        raise InputError(f"{dataset.name} has no validation part, and nothing else may be searched on")
+    spec = TaskSpec.of(dataset)
+    metric = measures.choose_metric(spec, recipe.trainer.metric)
+    out.mkdir(parents=True, exist_ok=True)
+    folder = RunFolder(out)
+    folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
+    study = _study(optuna, out, "minimize" if metric in measures.SMALLER_IS_BETTER else "maximize", recipe.seed)
+
+    def trial(trial: Any) -> float:
+        changed = recipes.replace(recipe, {field: told.suggest(trial, field) for field, told in space.items()})
+        torch.manual_seed(mix(changed.seed, -1))
+        model = build(changed.model, spec)
+        last: list[float] = []
+
+        def prune(epoch: int, value: float) -> bool:
+            last.append(value)
+            trial.report(value, epoch)
+            return trial.should_prune()
+
+        told = reporter(trial.number) if reporter is not None else None
+        fitted = fit_loop(model, dataset, spec, changed, make_fabric(changed), None, told, prune)
+        if fitted.stopped == "pruned":
+            raise optuna.TrialPruned
+        assert fitted.value is not None
+        return fitted.value
+
+    done = sum(t.state.is_finished() for t in study.trials)
+    study.optimize(trial, n_trials=max(trials - done, 0), catch=(LossError,))
+    return _outcome(optuna, study, recipe, metric, folder)
+
+
+def _outcome(optuna: Any, study: Any, recipe: Recipe, metric: str, folder: RunFolder) -> Tuned:
+    states = [t.state.name for t in study.trials]
+    if "COMPLETE" not in states:
+        raise InputError(f"no trial came to its end: {states.count('FAIL')} of {len(states)} failed. Narrow the search")
+    best = recipes.replace(recipe, study.best_params)
+    folder.write_text(folder.path / "best.toml", recipes.to_toml(best))
+    importance: dict[str, float] = {}
+    if states.count("COMPLETE") > 1:
+        importance = dict(optuna.importance.get_param_importances(study))
+    result = {
+        "metric": metric,
+        "value": study.best_value,
+        "parameters": study.best_params,
+        "trials": len(states),
+        "pruned": states.count("PRUNED"),
+        "failed": states.count("FAIL"),
+        "importance": importance,
+    }
+    folder.write_json(folder.path / "study.json", result)
+    return Tuned(best, study.best_value, metric, len(states), states.count("PRUNED"), states.count("FAIL"), importance)
+
+
+def _study(optuna: Any, out: Path, direction: str, seed: int) -> Any:
+    backend = optuna.storages.journal.JournalFileBackend(str(out / "study.log"))
+    return optuna.create_study(
+        study_name="graphcon",
+        storage=optuna.storages.JournalStorage(backend),
+        load_if_exists=True,
+        direction=direction,
+        sampler=optuna.samplers.TPESampler(seed=seed),
+        pruner=optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=20),
+    )
+
+
+@dataclass(frozen=True)
+class _Range:
+    """What one field is searched over: choices, or numbers between two ends."""
+
+    choices: tuple[Any, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    whole: bool = False
+
+    @classmethod
+    def of(cls, field: str, told: Any) -> "_Range":
+        if isinstance(told, list) and told:
+            return cls(choices=tuple(told))
+        if isinstance(told, dict) and {"low", "high"} <= set(told) <= {"low", "high", "log"}:
+            low, high = told["low"], told["high"]
+            numbers = all(isinstance(end, int | float) and not isinstance(end, bool) for end in (low, high))
+            log = bool(told.get("log", False))
+            if numbers and low < high and (low > 0 or not log):
+                return cls(low=low, high=high, log=log, whole=isinstance(low, int) and isinstance(high, int))
+        raise InputError(
+            f'search "{field}" = {told!r}, but must be a list of choices, or {{ low = 0.001, high = 0.1, log = true }} '
+            "with low < high, above 0 where log is true"
+        )
+
+    @property
+    def example(self) -> Any:
+        return self.choices[0] if self.choices else self.low
+
+    def suggest(self, trial: Any, field: str) -> Any:
+        if self.choices:
+            return trial.suggest_categorical(field, self.choices)
+        if self.whole:
+            return trial.suggest_int(field, int(self.low), int(self.high), log=self.log)
+        return trial.suggest_float(field, self.low, self.high, log=self.log)
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError as error:
+        raise InputError("graphcon tune needs Optuna. Install it with: pip install 'graphcon[tune]'") from error
+    optuna.logging.set_verbosity(logging.WARNING)
+    return optuna
