@@ -3,6 +3,7 @@
 import csv
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -15,8 +16,14 @@ from rich.table import Table
 from graphcon import __version__
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError
+from graphcon.training.config import Recipe
 
 T = TypeVar("T")
+
+WORKFLOW = """Deep graph networks of coupled oscillators.
+
+demo → data → train → evaluate → predict → export: see one, look at data, train a recipe or own tables, measure, use.
+tune searches settings on validation data; recipes lists what can be trained by name."""
 
 app = tyro.extras.SubcommandApp()
 console = Console()
@@ -131,6 +138,200 @@ def data(
         _command.list_all(data_root, console, json)
 
 
+def _training_commands(default: Recipe) -> None:
+    """Registers the commands whose options have the values of the recipe that is named."""
+
+    @app.command
+    def train(
+        recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[RECIPE]")] = "",
+        /,
+        config: Annotated[Recipe, tyro.conf.arg(name="")] = default,
+        out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+        resume: Annotated[Path | None, tyro.conf.arg(metavar="RUN")] = None,
+        split: str | None = None,
+        seeds: int = 1,
+        print_recipe: bool = False,
+    ) -> int:
+        """Trains a recipe, or own tables, and keeps everything in a run folder.
+
+        Example: graphcon train texas-gcn --model.steps 8 --trainer.epochs 50
+        Example: graphcon train my.toml --split all --seeds 5
+        Example: graphcon train --nodes nodes.csv --edges edges.csv --target label
+        Example: graphcon train --resume runs/texas-gcn --trainer.epochs 500
+
+        Args:
+            recipe: A packaged recipe (see: graphcon recipes) or a .toml file.
+            config: The recipe, field by field.
+            out: The run folder, by default runs/RECIPE.
+            resume: A run to go on with.
+            split: Which split, or "all" for every fixed split.
+            seeds: How many seeds, counted from --seed on.
+            print_recipe: Whether to print the resolved recipe and do nothing else.
+        """
+        from graphcon.training import recipes
+
+        if print_recipe:
+            print(recipes.to_toml(config), end="")
+            return 0
+        from graphcon.training import commands
+
+        name = Path(recipe).stem if recipe else (config.data.name or "run")
+        return commands.train(config, name, out, resume, _splits(split, config), seeds, console)
+
+    @app.command
+    def tune(
+        recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RECIPE")],
+        /,
+        config: Annotated[Recipe, tyro.conf.arg(name="")] = default,
+        out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+        trials: int = 50,
+    ) -> None:
+        """Searches the settings in a recipe's [search] table, on validation data only.
+
+        A search that was stopped goes on when the same command is typed again.
+
+        Example: graphcon tune texas-gcn --trials 100
+        Example: graphcon tune my.toml --out runs/search
+
+        Args:
+            recipe: A packaged recipe or a .toml file.
+            config: The recipe, field by field.
+            out: The folder of the study, by default runs/tune-RECIPE.
+            trials: How many trials there are to be in all.
+        """
+        from graphcon.training import commands
+
+        commands.tune(config, Path(recipe).stem, out, trials, console)
+
+
+def _spelled_out(argv: list[str]) -> list[str]:
+    """Lets the options of own tables be given to `train` and `tune` by their bare names: --target for all it is."""
+    if argv[:1] not in (["train"], ["tune"]):
+        return argv
+    taken = {"seed", "directed"}
+    short = {
+        f"--{field.name.replace('_', '-')}": field.name for field in fields(TableOptions) if field.name not in taken
+    }
+    spelled = []
+    for word in argv:
+        name, equals, value = word.partition("=")
+        spelled.append(f"--data.table.{name[2:]}{equals}{value}" if name.replace("_", "-") in short else word)
+    return spelled
+
+
+def _splits(split: str | None, config: Recipe) -> list[int]:
+    if split is None:
+        return [config.data.split]
+    if split == "all":
+        return list(range(10))
+    if not split.isdigit():
+        raise InputError(f"--split {split}: must be a number, or all")
+    return [int(split)]
+
+
+def _named_recipe(argv: list[str]) -> Recipe:
+    """The recipe that the command line names, before its options are read: they start from its values."""
+    from graphcon.training import recipes
+
+    if argv[:1] not in (["train"], ["tune"]):
+        return Recipe()
+    if "--resume" in argv and argv.index("--resume") + 1 < len(argv):
+        run = Path(argv[argv.index("--resume") + 1])
+        if not (run / "recipe.toml").is_file():
+            raise InputError(
+                f"--resume {run}: there is no run in it (no recipe.toml). Name a folder made by: graphcon train"
+            )
+        return recipes.load(run / "recipe.toml")
+    if len(argv) > 1 and not argv[1].startswith("-"):
+        return recipes.load(argv[1])
+    return Recipe()
+
+
+@app.command
+def evaluate(
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
+    /,
+    nodes: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+    edges: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+    graphs: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+    json: bool = False,
+) -> None:
+    """Measures a run on its held-out part, or on given tables that hold the target.
+
+    Example: graphcon evaluate runs/texas-gcn
+    Example: graphcon evaluate runs/mine --nodes new_nodes.csv --edges new_edges.csv --json
+
+    Args:
+        run: A run folder.
+        nodes: Table of nodes.
+        edges: Table of edges.
+        graphs: Table of graphs.
+        json: Whether to print JSON.
+    """
+    from graphcon.training import commands
+
+    commands.evaluate(run, nodes, edges, graphs, console, json)
+
+
+@app.command
+def predict(
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
+    /,
+    out: Annotated[Path, tyro.conf.arg(metavar="FILE")],
+    nodes: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+    edges: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+    graphs: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+) -> None:
+    """Writes labels with probabilities, or values, for new tables or for the training's own data.
+
+    Example: graphcon predict runs/mine --nodes new_nodes.csv --edges new_edges.csv --out answers.csv
+    Example: graphcon predict runs/texas-gcn --out answers.parquet
+
+    Args:
+        run: A run folder.
+        out: Where the answers go, .csv or .parquet.
+        nodes: Table of nodes, as in training.
+        edges: Table of edges.
+        graphs: Table of graphs.
+    """
+    from graphcon.training import commands
+
+    commands.predict(run, nodes, edges, graphs, out, console)
+
+
+@app.command
+def export(
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
+    /,
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+) -> None:
+    """Writes a program that runs with PyTorch alone, on graphs of any size.
+
+    Example: graphcon export runs/texas-gcn
+
+    Args:
+        run: A run folder.
+        out: The file, by default model.pt2 in the run folder.
+    """
+    from graphcon.training import commands
+
+    commands.export(run, out, console)
+
+
+@app.command
+def recipes(json: bool = False) -> None:
+    """Lists the recipes that come with the package: one for every row of the paper's tables.
+
+    Example: graphcon recipes
+
+    Args:
+        json: Whether to print JSON.
+    """
+    from graphcon.training import commands
+
+    commands.list_recipes(console, json)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Runs one command; returns 0 done, 1 a failure inside, 2 bad input or usage, 130 interrupted."""
     argv = sys.argv[1:] if argv is None else argv
@@ -138,18 +339,18 @@ def main(argv: list[str] | None = None) -> int:
         print(f"graphcon {__version__}")
         return 0
     try:
-        app.cli(
-            prog="graphcon",
-            description="Deep graph networks of coupled oscillators.",
-            args=argv or ["--help"],
-        )
+        _training_commands(_named_recipe(argv))
+        code = app.cli(prog="graphcon", description=WORKFLOW, args=_spelled_out(argv) or ["--help"])
+        return code if isinstance(code, int) else 0
     except InputError as error:
         print(f"graphcon: {error}", file=sys.stderr)
         return 2
+    except ArithmeticError as error:
+        print(f"graphcon: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("graphcon: interrupted", file=sys.stderr)
         return 130
-    return 0
 
 
 if __name__ == "__main__":

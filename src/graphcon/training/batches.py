@@ -6,13 +6,13 @@ from typing import Any, NamedTuple, cast
 
 import torch
 from lightning_fabric import Fabric
+from lightning_fabric.wrappers import is_wrapped
 from torch import Tensor
 from torch.nn import Module
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
 from graphcon.data import GraphDataset
-from graphcon.errors import InputError
 
 
 class Batch(NamedTuple):
@@ -47,11 +47,6 @@ class Batches:
         self._whole: Data | None = None
         self._loaders: dict[str, Any] = {}
         if dataset.split.unit == "node":
-            if fabric.world_size > 1:
-                raise InputError(
-                    f"trainer.devices = {fabric.world_size}, but {dataset.name} is one graph, which is trained whole: "
-                    "use one device"
-                )
             self._whole = dataset.data.to(str(fabric.device))
             self._index = {part: index.to(fabric.device) for part, index in dataset.split.parts()}
             return
@@ -66,7 +61,8 @@ class Batches:
                     generator=self._order if part == "train" else None,
                     persistent_workers=workers > 0,
                 )
-                self._loaders[part] = fabric.setup_dataloaders(loader)
+                # Every process measures the whole of a part: shares of unequal size would bias the metrics.
+                self._loaders[part] = fabric.setup_dataloaders(loader, use_distributed_sampler=part == "train")
 
     def has(self, part: str) -> bool:
         """Whether there is anything in a part."""
@@ -91,7 +87,8 @@ class Batches:
 
 def apply(model: Module, data: Data) -> Tensor:
     """Calls a model with what its forward names: any of PyG's models, or one of ours."""
-    names = inspect.signature(getattr(model, "_forward_module", model).forward).parameters
+    own = cast(Module, model.module) if is_wrapped(model) else model  # Fabric's wrapper takes anything
+    names = inspect.signature(own.forward).parameters
     available = {
         "x": data.x,
         "edge_index": data.edge_index,

@@ -150,7 +150,7 @@ class TrainerConfig:
         metric: What selects the model on validation; by default accuracy, f1 or mae by the kind of target.
         loss: What is minimised; by default the one of the kind of target.
         class_weights: Whether rare classes count more, by the inverse of their share of the training part.
-        precision: Number format: 32-true, bf16-mixed, 16-mixed or 64-true.
+        precision: Number format: 32-true, bf16-mixed or 16-mixed.
         accelerator: Where to compute: cpu, cuda, mps or auto.
         devices: On how many devices or processes.
         threads: Threads a process computes with; as many as there are processors by default.
@@ -164,7 +164,7 @@ class TrainerConfig:
     metric: Metric | None = None
     loss: Loss | None = None
     class_weights: bool = False
-    precision: Literal["32-true", "bf16-mixed", "16-mixed", "64-true"] = "32-true"
+    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
     accelerator: Literal["cpu", "cuda", "mps", "auto"] = "cpu"
     devices: Annotated[int, _also("--devices")] = 1
     threads: int | None = None

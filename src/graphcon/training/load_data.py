@@ -27,6 +27,8 @@ def load_dataset(config: DataConfig, *, with_test: bool = True) -> tuple[GraphDa
         if missing:
             raise InputError(f"{' and '.join(missing)} is missing: own tables are a table of nodes and one of edges")
         options = dataclasses.replace(config.table, seed=config.split)
+        if config.directed is not None:
+            options = dataclasses.replace(options, directed=config.directed)
         nodes, edges = Path(str(config.nodes)), Path(str(config.edges))
         dataset, schema = data.read_tables(nodes, edges, config.graphs, options)
     elif config.name is None:

@@ -91,7 +91,7 @@ def fit_loop(
     criterion = measures.build_loss(spec, trainer.loss, _class_weights(dataset, spec, trainer.class_weights, fabric))
     schedule = Schedule(recipe.schedule, optimizer, "min" if metric in measures.SMALLER_IS_BETTER else "max")
     quick = measures.build_quick(spec, metric).to(fabric.device)
-    progress = _resume(folder, model, optimizer, schedule)
+    progress = _resume(folder, fabric.is_global_zero, model, optimizer, schedule)
     saved_at, began, stopped = time.monotonic(), time.monotonic() - progress.seconds, "epochs"
 
     while progress.epoch < trainer.epochs:
@@ -201,10 +201,10 @@ def _save(folder: RunFolder, model: Module, optimizer: Any, schedule: Schedule, 
     folder.save_weights(progress.best or model.state_dict())
 
 
-def _resume(folder: RunFolder | None, model: Module, optimizer: Any, schedule: Schedule) -> Progress:
+def _resume(folder: RunFolder | None, first: bool, model: Module, optimizer: Any, schedule: Schedule) -> Progress:
     """What a checkpoint holds, put where it belongs; a fresh start where there is none."""
     state = folder.load_checkpoint() if folder is not None else None
-    if folder is not None:
+    if folder is not None and first:
         folder.cut_log(state["epoch"] if state else 0)
     if state is None:
         return Progress()

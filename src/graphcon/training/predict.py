@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from graphcon.errors import InputError
+from graphcon.training import metrics as measures
 from graphcon.training.batches import apply
 from graphcon.training.load_data import load_dataset
 from graphcon.training.run import Trained
@@ -57,6 +58,22 @@ def predict(
         raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
     new = trained.schema.apply(nodes, edges, graphs)
     return as_table(answers(trained, new.graphs), trained.spec, new.ids.alias(new.ids.name or "id")), new.notes
+
+
+def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> dict[str, float]:
+    """The metrics of a model on new tables that hold the target."""
+    assert trained.schema is not None
+    new = trained.schema.apply(nodes, edges, graphs)
+    if not new.has_target:
+        raise InputError(
+            f"{nodes}: has no column {trained.schema.target.names[0]!r} to compare with: use graphcon predict"
+        )
+    y = torch.cat([cast(Tensor, graph.y) for graph in new.graphs])
+    out = answers(trained, new.graphs)
+    known = y >= 0 if trained.spec.kind == "classification" else ~y.reshape(len(y), -1).isnan().any(-1)
+    collection = measures.build_metrics(trained.spec)
+    measures.update(collection, trained.spec, out[known], y[known])
+    return {name: float(value) for name, value in collection.compute().items()}
 
 
 def as_table(out: Tensor, spec: TaskSpec, ids: pl.Series) -> pl.DataFrame:

@@ -44,20 +44,29 @@ def train(
     if recipe.trainer.threads is not None:
         torch.set_num_threads(recipe.trainer.threads)
     dataset, schema = load_dataset(recipe.data)
+    if recipe.trainer.devices > 1 and dataset.split.unit == "node":
+        raise InputError(
+            f"trainer.devices = {recipe.trainer.devices}, but {dataset.name} is one graph, which is trained whole: "
+            "use one device"
+        )
     spec = TaskSpec.of(dataset)
     torch.manual_seed(mix(recipe.seed, -1))
     model = build(recipe.model, spec)
     fabric = make_fabric(recipe)
-    folder = RunFolder.open(out) if resume else RunFolder.create(out, recipe)
-    folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
-    folder.write_json(folder.model_file, _description(recipe, spec, schema))
-    told = reporter(recipe, dataset, spec, model) if reporter is not None else None
+    folder, told = RunFolder(out), None
+    if fabric.is_global_zero:
+        folder = RunFolder.open(out) if resume else RunFolder.create(out, recipe)
+        folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
+        folder.write_json(folder.model_file, _description(recipe, spec, schema))
+        told = reporter(recipe, dataset, spec, model) if reporter is not None else None
+    fabric.barrier()  # the other processes find the folder as the first has left it
     with gently():
         fitted = fit_loop(model, dataset, spec, recipe, fabric, folder, told)
     if fitted.stopped == "interrupted":
         return None
     result = _result(fitted, model) | measure(model, dataset, spec, recipe, fabric)
-    folder.write_json(folder.metrics_file, result)
+    if fabric.is_global_zero:
+        folder.write_json(folder.metrics_file, result)
     return result
 
 
@@ -79,9 +88,9 @@ def measure(
 ) -> dict[str, dict[str, float]]:
     """All metrics on the validation and the test part."""
     batches = Batches(dataset, recipe.data.batch_size, 0, recipe.seed, fabric)
-    model.to(fabric.device)
+    placed = fabric.setup_module(model)
     collection = measures.build_metrics(spec).to(fabric.device)
-    return {part: evaluate(model, batches, spec, part, collection) for part in ("val", "test") if batches.has(part)}
+    return {part: evaluate(placed, batches, spec, part, collection) for part in ("val", "test") if batches.has(part)}
 
 
 @dataclass(frozen=True)

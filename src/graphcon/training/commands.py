@@ -1,0 +1,224 @@
+"""The work behind `graphcon train`, `evaluate`, `predict`, `export`, `tune` and `recipes`."""
+
+import json
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from graphcon.errors import InputError
+from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
+from graphcon.training import export as exporting
+from graphcon.training import metrics as measures
+from graphcon.training import predict as predicting
+from graphcon.training import recipes, run
+from graphcon.training import tune as tuning
+from graphcon.training.config import Recipe
+from graphcon.training.folder import RunFolder
+from graphcon.training.load_data import load_dataset
+from graphcon.training.progress import reporting
+
+
+def train(
+    recipe: Recipe, name: str, out: Path | None, resume: Path | None, splits: list[int], seeds: int, console: Console
+) -> int:
+    """Trains one run, or several and their mean; returns the exit code."""
+    _show_warnings_plainly()
+    if resume is not None:
+        return _train_one(recipe, resume, True, console)
+    folder = out or _free_folder(name)
+    if len(splits) * seeds == 1:
+        return _train_one(replace(recipe, data=replace(recipe.data, split=splits[0])), folder, False, console)
+    results = []
+    for split in splits:
+        for seed in range(recipe.seed, recipe.seed + seeds):
+            one = replace(recipe, data=replace(recipe.data, split=split), seed=seed)
+            place = folder / f"split-{split}-seed-{seed}"
+            done = _finished(place)
+            if done is None:
+                resuming = RunFolder(place).recipe_file.exists()
+                if _train_one(one, place, resuming, console, quiet=True):
+                    return 130
+                done = _finished(place)
+            assert done is not None
+            results.append(done)
+    summary = run.aggregate(results)
+    RunFolder(folder).write_json(folder / "metrics.json", summary)
+    _print_summary(summary, results[0]["metric"], folder, console)
+    return 0
+
+
+def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console, quiet: bool = False) -> int:
+    with reporting(console) as make:
+
+        def reporter(recipe: Recipe, dataset: Any, spec: Any, model: Any) -> Any:
+            metric = measures.choose_metric(spec, recipe.trainer.metric)
+            parameters = sum(p.numel() for p in model.parameters())
+            if not quiet:
+                console.print(f"[bold]{recipe.model.name}[/bold] on {dataset.name}, {dataset.split}", highlight=False)
+                for note in dataset.notes:
+                    console.print(f"  {note}", highlight=False, style="dim")
+                console.print(
+                    f"  {parameters:,} parameters; selected on validation {metric}, {measures.direction(metric)}",
+                    highlight=False,
+                )
+            return make(out.name, recipe.trainer.epochs)
+
+        result = run.train(recipe, out, resume=resuming, reporter=reporter)
+    if result is None:
+        console.print(f"Saved. Go on with: graphcon train --resume {out}", highlight=False)
+        return 130
+    if not quiet:
+        print_metrics(result, console)
+        console.print(f"Run  {out}\nNext graphcon predict {out} --out predictions.csv", highlight=False)
+    return 0
+
+
+def print_metrics(result: dict[str, Any], console: Console) -> None:
+    """Shows the metrics of a run."""
+    ended = f"best epoch {result['best_epoch']} of {result['epochs']}, stopped by {result['stopped']}"
+    table = Table(title=f"{ended}", title_justify="left", box=SIMPLE)
+    table.add_column("")
+    names = list(result.get("val", result.get("test", {})))
+    for name in names:
+        table.add_column(name, justify="right")
+    for part, title in (("val", "validation"), ("test", "test")):
+        if part in result:
+            table.add_row(title, *(f"{result[part][name]:.4f}" for name in names))
+    console.print(table)
+
+
+def _print_summary(summary: dict[str, Any], metric: str, folder: Path, console: Console) -> None:
+    for part, title in (("val", "validation"), ("test", "test")):
+        if metric in summary[part]:
+            value = summary[part][metric]
+            text = f"{title:<11}{metric} {value['mean']:.4f} ± {value['sd']:.4f} ({value['n']} runs)"
+            console.print(text, highlight=False)
+    console.print(f"Runs  {folder}", highlight=False)
+
+
+def evaluate(
+    path: Path, nodes: Path | None, edges: Path | None, graphs: Path | None, console: Console, as_json: bool
+) -> None:
+    """Measures a run on its held-out part, or on given tables that hold the target."""
+    trained = run.load(path)
+    folder = RunFolder.open(path)
+    if nodes is None and edges is None and graphs is None:
+        dataset, _ = load_dataset(trained.recipe.data)
+        result = run.measure(trained.model, dataset, trained.spec, trained.recipe, run.make_fabric(trained.recipe))
+        before = folder.read_json(folder.metrics_file) if folder.metrics_file.exists() else {}
+        folder.write_json(folder.metrics_file, before | result)
+    else:
+        if trained.schema is None:
+            raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")
+        if nodes is None or edges is None:
+            raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
+        result = {"given": predicting.score(trained, nodes, edges, graphs)}
+    if as_json:
+        print(json.dumps(result, indent=1))
+        return
+    table = Table(box=SIMPLE)
+    table.add_column("")
+    names = list(next(iter(result.values())))
+    for name in names:
+        table.add_column(name, justify="right")
+    for part, values in result.items():
+        table.add_row({"val": "validation"}.get(part, part), *(f"{values[name]:.4f}" for name in names))
+    console.print(table)
+
+
+def predict(
+    path: Path, nodes: Path | None, edges: Path | None, graphs: Path | None, out: Path, console: Console
+) -> None:
+    """Writes the answers of a run."""
+    predicting.check_target_file(out)
+    table, notes = predicting.predict(run.load(path), nodes, edges, graphs)
+    predicting.write_table(table, out)
+    for note in notes:
+        console.print(note, highlight=False, style="dim")
+    console.print(f"{len(table):,} rows  {out}", highlight=False)
+
+
+def export(path: Path, out: Path | None, console: Console) -> None:
+    """Writes a program."""
+    target = out or path / "model.pt2"
+    if target.suffix != ".pt2":
+        raise InputError(f"--out {target}: must end in .pt2")
+    _show_warnings_plainly()
+    told = exporting.export(run.load(path), target)
+    order = ", ".join(name if needed else "None" for name, needed in told["arguments"].items())
+    console.print(
+        f"{target}\nChecked on a graph of another size: largest difference {told['difference']:.1e}.\n"
+        f"Use: torch.export.load({str(target)!r}).module()({order})",
+        highlight=False,
+    )
+
+
+def tune(recipe: Recipe, name: str, out: Path | None, trials: int, console: Console) -> None:
+    """Searches, and shows what mattered."""
+    _show_warnings_plainly()
+    folder = out or Path("runs") / f"tune-{name}"
+    with reporting(console) as make:
+        found = tuning.tune(recipe, folder, trials, lambda number: make(f"trial {number}", recipe.trainer.epochs))
+    table = Table(title=f"best validation {found.metric}: {found.value:.4f}", title_justify="left", box=SIMPLE)
+    for column in ("setting", "best", "importance"):
+        table.add_column(column)
+    values = recipes.to_dict(found.recipe)
+    for field in recipe.search:
+        group, _, key = field.rpartition(".")
+        best = values[group][key] if group else values[key]
+        table.add_row(field, f"{best}", f"{found.importance.get(field, float('nan')):.2f}")
+    console.print(table)
+    console.print(
+        f"{found.trials} trials, {found.pruned} given up early, {found.failed} failed\n"
+        f"Best recipe  {folder / 'best.toml'}\nNext graphcon train {folder / 'best.toml'}",
+        highlight=False,
+    )
+
+
+def list_recipes(console: Console, as_json: bool) -> None:
+    """Lists the packaged recipes."""
+    found = {name: recipes.summary(path) for name, path in recipes.packaged().items()}
+    if as_json:
+        print(json.dumps(found, indent=1))
+        return
+    table = Table(box=SIMPLE)
+    table.add_column("recipe", no_wrap=True)
+    table.add_column("what it is")
+    for name, text in found.items():
+        table.add_row(name, text)
+    console.print(table)
+    console.print(
+        "Train one with: graphcon train NAME; see it with: graphcon train NAME --print-recipe", highlight=False
+    )
+
+
+def _finished(place: Path) -> dict[str, Any] | None:
+    file = RunFolder(place).metrics_file
+    return json.loads(file.read_text()) if file.exists() else None
+
+
+def _free_folder(name: str) -> Path:
+    base = Path("runs") / name
+    number = 1
+    folder = base
+    while folder.exists():
+        number += 1
+        folder = base.with_name(f"{base.name}-{number}")
+    return folder
+
+
+def _show_warnings_plainly() -> None:
+    """A warning about the dynamics is for the user; its place in the code is not."""
+
+    def show(message: Any, category: type[Warning], *_: Any) -> str:
+        return f"{message}\n"
+
+    warnings.formatwarning = show
+    warnings.filterwarnings("ignore")
+    for category in (DegenerateDynamicsWarning, UnstableDynamicsWarning):
+        warnings.filterwarnings("once", category=category)

@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import pytest
+
+from graphcon.errors import InputError
+from graphcon.training import recipes
+from graphcon.training.config import Recipe
+from graphcon.training.model import build
+from graphcon.training.spec import TaskSpec
+
+
+def test_every_packaged_recipe_is_read_and_builds_its_network():
+    found = recipes.packaged()
+    assert len(found) > 0
+    for name, path in found.items():
+        recipe = recipes.load(name)
+        assert recipes.summary(path), f"{name} does not say what it is"
+        assert len(path.read_text().splitlines()) <= 40
+        spec = TaskSpec(
+            "node" if recipe.data.name in ("cora", "citeseer", "pubmed", "ppi") else "graph", "regression", 3, 5
+        )
+        build(recipe.model, spec)
+
+
+def test_a_recipe_survives_the_way_to_a_file_and_back(tmp_path: Path):
+    recipe = recipes.from_dict(
+        {
+            "data": {"nodes": "n.csv", "edges": "e.csv", "table": {"target": ["y"]}},
+            "model": {"heads": 3},
+            "search": {"seed": [1, 2]},
+        }
+    )
+    (tmp_path / "r.toml").write_text(recipes.to_toml(recipe))
+    assert recipes.load(tmp_path / "r.toml") == recipe
+    assert recipes.from_dict({}) == Recipe()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[model]\nstepz = 3", r"there is no 'model.stepz'. Did you mean 'model.steps'\?"),
+        ("[modell]\nsteps = 3", r"there is no 'modell'. Did you mean 'model'\?"),
+        ("[model]\nsteps = 3.5", r"model.steps = 3.5, but must be a whole number"),
+        ("[model]\nsteps = true", r"model.steps = True, but must be a whole number"),
+        ("[model]\ndt = 'half'", r"model.dt = 'half', but must be a number"),
+        ("[model]\ntrainable = 1", r"model.trainable = 1, but must be true or false"),
+        ("[optimizer]\nname = 'adan'", r"optimizer.name = 'adan', but must be one of .*Did you mean 'adam'\?"),
+        ("model = 3", r"model = 3, but must be a table"),
+        ("[data.table]\ntarget = 'y'", r"data.table.target = 'y', but must be a list"),
+        ("[data\nname = 1", r"cannot be read as TOML"),
+    ],
+)
+def test_a_slip_in_a_recipe_is_named_with_the_cure(tmp_path: Path, text: str, message: str):
+    (tmp_path / "r.toml").write_text(text)
+    with pytest.raises(InputError, match=message):
+        recipes.load(tmp_path / "r.toml")
+
+
+def test_a_recipe_that_is_not_there_is_said_so(tmp_path: Path):
+    with pytest.raises(InputError, match=r"no recipe is called 'cora-gnc'. Did you mean 'cora-gcn'"):
+        recipes.load("cora-gnc")
+    with pytest.raises(InputError, match="there is no such file"):
+        recipes.load(tmp_path / "none.toml")
+
+
+def test_fields_are_changed_by_their_dotted_names():
+    changed = recipes.replace(Recipe(), {"model.steps": 3, "optimizer.lr": 1, "seed": 7})
+    assert (changed.model.steps, changed.optimizer.lr, changed.seed) == (3, 1.0, 7)
+    with pytest.raises(InputError, match="there is no 'model.step'"):
+        recipes.replace(Recipe(), {"model.step": 3})

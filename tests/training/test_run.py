@@ -1,0 +1,222 @@
+"""Runs: what is written, what is the same, what survives."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from graphcon.errors import InputError
+from graphcon.training import recipes, run
+from graphcon.training.config import Recipe, ScheduleConfig, TrainerConfig
+from graphcon.training.folder import RunFolder
+from graphcon.training.loop import LossError
+
+
+def _everything(folder: Path) -> dict[str, bytes]:
+    log = [
+        {key: value for key, value in json.loads(line).items() if key != "seconds"}
+        for line in (folder / "log.jsonl").open()
+    ]
+    return {
+        "metrics": (folder / "metrics.json").read_bytes(),
+        "weights": (folder / "best.safetensors").read_bytes(),
+        "log": json.dumps(log).encode(),
+    }
+
+
+@pytest.mark.parametrize("which", ["tiny", "molecules"])
+def test_the_same_recipe_and_seed_give_the_same_run(which: str, request, tmp_path: Path):
+    recipe = request.getfixturevalue(which)
+    for name in "ab":
+        run.train(recipe, tmp_path / name)
+    run.train(replace(recipe, seed=1), tmp_path / "c")
+    assert _everything(tmp_path / "a") == _everything(tmp_path / "b")
+    assert _everything(tmp_path / "a")["weights"] != _everything(tmp_path / "c")["weights"]
+
+
+def test_a_run_folder_holds_all_that_is_promised(tiny: Recipe, tmp_path: Path):
+    result = run.train(tiny, tmp_path / "run")
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names == {
+        "recipe.toml",
+        "environment.json",
+        "log.jsonl",
+        "last.ckpt",
+        "best.safetensors",
+        "model.json",
+        "metrics.json",
+    }
+    assert json.loads((tmp_path / "run/metrics.json").read_text()) == result
+    assert result["metric"] == "accuracy"
+    assert result["direction"] == "higher is better"
+    assert recipes.load(tmp_path / "run/recipe.toml") == tiny
+    assert len((tmp_path / "run/log.jsonl").read_text().splitlines()) == 6
+    environment = json.loads((tmp_path / "run/environment.json").read_text())
+    assert environment["packages"]["torch"] == torch.__version__
+
+
+def test_a_loaded_model_gives_what_the_run_measured(tiny: Recipe, tmp_path: Path):
+    result = run.train(tiny, tmp_path / "run")
+    trained = run.load(tmp_path / "run")
+    from graphcon.training.load_data import load_dataset
+
+    dataset, _ = load_dataset(trained.recipe.data)
+    measured = run.measure(trained.model, dataset, trained.spec, trained.recipe, run.make_fabric(trained.recipe))
+    assert measured == {part: result[part] for part in ("val", "test")}
+
+
+@pytest.mark.parametrize("which", ["tiny", "molecules"])
+@pytest.mark.parametrize("schedule", ["none", "one-cycle", "plateau"])
+def test_a_run_resumed_from_any_checkpoint_gives_the_bits_of_an_undisturbed_one(
+    which: str, schedule: str, request, tmp_path: Path
+):
+    recipe = request.getfixturevalue(which)
+    recipe = replace(
+        recipe, schedule=ScheduleConfig(schedule, patience=1), trainer=replace(recipe.trainer, checkpoint_seconds=0)
+    )
+    whole = recipe.trainer.epochs
+    run.train(recipe, tmp_path / "undisturbed")
+
+    kept = RunFolder.save_checkpoint
+    stop_after = 2
+
+    def die(self: RunFolder, state: dict) -> None:
+        kept(self, state)
+        if state["epoch"] == stop_after:
+            raise SystemExit  # the process is gone right after a checkpoint
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RunFolder, "save_checkpoint", die)
+        with pytest.raises(SystemExit):
+            run.train(recipe, tmp_path / "disturbed")
+    RunFolder(tmp_path / "disturbed").log({"epoch": stop_after + 1, "loss": 0.0})  # an epoch that was lost
+    assert not (tmp_path / "disturbed/metrics.json").exists()
+    run.train(recipe, tmp_path / "disturbed", resume=True)
+    assert _everything(tmp_path / "disturbed") == _everything(tmp_path / "undisturbed")
+    assert whole > stop_after
+
+
+def test_a_run_killed_at_a_random_moment_goes_on_to_the_same_bits(tiny: Recipe, tmp_path: Path):
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=40, patience=0, checkpoint_seconds=0.0))
+    (tmp_path / "r.toml").write_text(recipes.to_toml(recipe))
+    run.train(recipe, tmp_path / "undisturbed")
+    command = [
+        sys.executable,
+        "-m",
+        "graphcon.cli",
+        "train",
+        str(tmp_path / "r.toml"),
+        "--out",
+        str(tmp_path / "killed"),
+    ]
+    log = tmp_path / "killed/log.jsonl"
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and (not log.exists() or log.read_text().count("\n") < 5):
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert log.read_text().count("\n") < 40
+    done = subprocess.run(
+        [*command[:4], "--resume", str(tmp_path / "killed")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert _everything(tmp_path / "killed") == _everything(tmp_path / "undisturbed")
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tiny: Recipe, tmp_path: Path):
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=100_000, patience=0))
+    (tmp_path / "r.toml").write_text(recipes.to_toml(recipe))
+    command = [sys.executable, "-m", "graphcon.cli", "train", str(tmp_path / "r.toml"), "--out", str(tmp_path / "run")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    log = tmp_path / "run/log.jsonl"
+    while process.poll() is None and (not log.exists() or log.read_text().count("\n") < 3):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    assert (
+        f"graphcon train --resume {tmp_path / 'run'}" in out.replace("\n", " ").replace("  ", " ") or "--resume" in out
+    )
+    state = RunFolder(tmp_path / "run").load_checkpoint()
+    assert state is not None
+    assert state["epoch"] == log.read_text().count("\n")
+
+
+def test_a_finished_run_goes_on_with_more_epochs(tiny: Recipe, tmp_path: Path):
+    run.train(tiny, tmp_path / "run")
+    longer = replace(tiny, trainer=replace(tiny.trainer, epochs=9))
+    run.train(longer, tmp_path / "run", resume=True)
+    run.train(longer, tmp_path / "at once")
+    assert _everything(tmp_path / "run") == _everything(tmp_path / "at once")
+
+
+def test_training_stops_when_validation_has_not_improved(tiny: Recipe, tmp_path: Path):
+    still = replace(
+        tiny, optimizer=replace(tiny.optimizer, lr=1e-12), trainer=TrainerConfig(epochs=50, patience=3, threads=1)
+    )
+    result = run.train(still, tmp_path / "run")
+    assert result["stopped"] == "patience"
+    assert result["epochs"] == result["best_epoch"] + 3
+
+
+def test_a_loss_that_explodes_is_told_and_nothing_is_lost(tiny: Recipe, tmp_path: Path):
+    wild = replace(tiny, optimizer=replace(tiny.optimizer, name="sgd", lr=1e30))
+    with pytest.raises(LossError, match="the loss became .* in epoch"):
+        run.train(wild, tmp_path / "run")
+
+
+def test_a_folder_that_is_taken_is_left_alone(tiny: Recipe, tmp_path: Path):
+    run.train(tiny, tmp_path / "run")
+    before = _everything(tmp_path / "run")
+    with pytest.raises(InputError, match="there is a run in it already. Go on with: graphcon train --resume"):
+        run.train(tiny, tmp_path / "run")
+    assert _everything(tmp_path / "run") == before
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(InputError, match="is a file, but a folder is needed"):
+        run.train(tiny, tmp_path / "file")
+    with pytest.raises(InputError, match="there is no run in it"):
+        run.load(tmp_path)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adamw", "adamax", "sgd"])
+@pytest.mark.parametrize("schedule", ["none", "cosine", "one-cycle", "plateau"])
+def test_every_optimiser_and_schedule_lowers_the_loss(tiny: Recipe, tmp_path: Path, optimizer: str, schedule: str):
+    recipe = replace(
+        tiny,
+        optimizer=replace(tiny.optimizer, name=optimizer, lr=0.5 if optimizer == "sgd" else 0.02, clip=1.0),
+        schedule=ScheduleConfig(schedule),
+        trainer=replace(tiny.trainer, epochs=12, class_weights=True),
+    )
+    run.train(recipe, tmp_path / "run")
+    losses = [json.loads(line)["loss"] for line in (tmp_path / "run/log.jsonl").open()]
+    assert losses[-1] < losses[0]
+
+
+def test_mixed_precision_trains_too(tiny: Recipe, tmp_path: Path):
+    result = run.train(replace(tiny, trainer=replace(tiny.trainer, precision="bf16-mixed")), tmp_path / "run")
+    assert result["val"]["accuracy"] > 0.1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model.name": "graphcon-gnc"}, "model.name = 'graphcon-gnc': .*unknown"),
+        ({"model.heads": 4}, "has no heads"),
+        ({"model.dt": -1.0}, "dt=-1.0, but dt must be finite and positive"),
+        ({"model.edge_features": True}, "these data have no edge features"),
+        ({"trainer.metric": "mae"}, "trainer.metric = 'mae', but the target is for classification"),
+        ({"trainer.loss": "l1"}, "trainer.loss = 'l1', but the target is for classification"),
+        ({"data.name": "coraa"}, "Did you mean 'cora'"),
+        ({"trainer.devices": 2}, "one graph"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_refused(tiny: Recipe, tmp_path: Path, changes: dict, message: str):
+    with pytest.raises(InputError, match=message):
+        run.train(recipes.replace(tiny, changes), tmp_path / "run")
