@@ -96,7 +96,7 @@ def read_tables(
         edges=edge_roles,
         edge_columns=edge_columns,
         graphs=None if graph_table is None else find_graph_roles(graph_table, options).graph,
-        directed=options.directed,
+        directed=bool(options.direction),
         degree=options.degree,
         missing=options.missing,
         scaling=options.scaling,
@@ -123,7 +123,7 @@ def read_tables(
         class_names=target.classes if target.kind == "classification" else target.names,
         target_names=target.names,
         feature_names=schema.feature_names,
-        directed=options.directed,
+        directed=bool(options.direction),
         notes=(*joined.notes, *notes, *more),
     )
     return dataset, schema
@@ -149,7 +149,7 @@ def _connect(
     # Ids may start anew in every graph, if the edges say to which graph they belong.
     in_graph = roles.graph if edge_roles.graph is not None else None
     check_ids(nodes, roles.id, in_graph)
-    joined = connect(nodes, roles.id, in_graph, edges, edge_roles, directed=options.directed)
+    joined = connect(nodes, roles.id, in_graph, edges, edge_roles, directed=bool(options.direction))
     if roles.graph is None:
         return joined, None
     check_ids(nodes, None, roles.graph)
