@@ -75,7 +75,7 @@ def data(
         limit: Only so many images of a build.
         json: Whether to print JSON.
     """
-    from graphcon.data import _command, open_data
+    from graphcon.data import _command
 
     if what[:1] == ("build",):
         _command.build(what[1:], data_root, out, adjacency, workers, limit, console)
@@ -84,6 +84,8 @@ def data(
     elif what and not what[0].endswith((".npz", ".graphml")) and nodes is None:
         _command.show_set(what[0], data_root, protocol, table, fetch, console, json)
     elif what or nodes is not None or edges is not None or graphs is not None:
+        from graphcon.data import open_data
+
         own = open_data(*what, nodes=nodes, edges=edges, graphs=graphs, options=table)
         _command.show_own(*own, console, json)
     else:

@@ -20,6 +20,14 @@ def with_row(text: str, row: int, line: str) -> str:
 
 
 CASES = {
+    "an index without a name": (
+        "\n".join(
+            ["," + NODES.splitlines()[0], *(f"{i}," + line for i, line in enumerate(NODES.splitlines()[1:]))]
+        ),
+        EDGES,
+        [],
+        ["nodes.csv, row 1: column 1 has no name"],
+    ),
     "unknown id in edges": (
         NODES,
         with_row(EDGES, 4, "2,77"),

@@ -148,6 +148,7 @@ def test_missing_numbers_follow_the_rule_of_the_user(write, rule, expected):
     nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
     dataset, _ = read_tables(nodes, edges, target="label", missing=rule, scaling="none")
     assert dataset.data.x[3, 0] == expected
+    assert f"column 'f': 1 empty cell(s), filled with {expected:g}" in " ".join(dataset.notes)
 
 
 def test_a_missing_category_is_a_category_of_its_own(write):
@@ -155,6 +156,7 @@ def test_a_missing_category_is_a_category_of_its_own(write):
     nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
     dataset, _ = read_tables(nodes, edges, target="label", missing="zero")
     assert dataset.feature_names == ("c=p", "c=q", "c=(missing)")
+    assert "1 empty cell(s), read as a category of their own" in " ".join(dataset.notes)
     assert dataset.data.x[2].tolist() == [0, 0, 1]
 
 

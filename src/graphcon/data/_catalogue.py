@@ -76,6 +76,15 @@ class NamedSet:
 
 
 EMBEDDED = ("cora", "solubility")
+PROTOCOL_SUMMARIES = {
+    "random-development": "largest component; 1,500 nodes at random, 20 per class of them for training, the "
+    "rest of them validation; everything else test",
+    "public": "the published split",
+    "fixed": "10 published splits; the seed is the number of the split",
+    "published": "the published parts",
+    "given-test": "the published test part; validation drawn from the rest by seed",
+    "random": "60 / 20 / 20 % of every class at random",
+}
 
 _CITATION = ("random-development", "public")
 _PLANETOID = "https://github.com/kimiyoung/planetoid"

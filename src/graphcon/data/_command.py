@@ -3,20 +3,20 @@
 import json
 import time
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from graphcon.data import _store, show, superpixels
+from graphcon.data import _store, show
 from graphcon.data._catalogue import describe
-from graphcon.data._dataset import GraphDataset
 from graphcon.data._options import TableOptions
-from graphcon.data._source import open_data
-from graphcon.data._statistics import statistics
-from graphcon.data.tables import TableSchema
 from graphcon.errors import InputError
+
+if TYPE_CHECKING:
+    from graphcon.data._dataset import GraphDataset
+    from graphcon.data.tables import TableSchema
 
 
 def list_all(root: Path | None, console: Console, as_json: bool) -> None:
@@ -42,14 +42,18 @@ def show_set(
         cure = Text(f"Not here: put the files into {folder}, or say --fetch.")
         _print(console, record, Group(show.set_page(record), "", cure), as_json)
         return
+    from graphcon.data import open_data, statistics
+
     dataset, _ = open_data(named.name, root=root, protocol=protocol, options=options, download=fetch)
     found = statistics(dataset)
     pages = Group(show.set_page(record), "", show.statistics_page(dataset, found))
     _print(console, record | {"read": show.dataset_record(dataset, found)}, pages, as_json)
 
 
-def show_own(dataset: GraphDataset, schema: TableSchema | None, console: Console, as_json: bool) -> None:
+def show_own(dataset: "GraphDataset", schema: "TableSchema | None", console: Console, as_json: bool) -> None:
     """Prints what was understood of own tables or files."""
+    from graphcon.data import statistics
+
     found = statistics(dataset)
     record, page = show.dataset_record(dataset, found), show.statistics_page(dataset, found)
     if schema is not None:
@@ -72,6 +76,8 @@ def build(
         raise InputError(
             f"graphcon data build {' '.join(what)}: can build mnist-superpixels, and nothing else."
         )
+    from graphcon.data import superpixels
+
     start = time.monotonic()
     columns = (TextColumn("superpixels"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     shown = 0.0

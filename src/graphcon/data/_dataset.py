@@ -71,7 +71,10 @@ class GraphDataset:
     def with_split(self, seed: int) -> "GraphDataset":
         """The same graphs with the split of that seed."""
         if self.splitter is None:
-            raise InputError(f"{self.name} has one split, '{self.split.name}', and no seed chooses another.")
+            raise InputError(
+                f"{self.name} is read with one split, '{self.split.name}', and what was learned from it. "
+                "Where a seed chooses the split, load or read it again with another seed."
+            )
         return replace(self, split=self.splitter(seed))
 
     def part(self, part: Part) -> "GraphView":

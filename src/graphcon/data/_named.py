@@ -102,10 +102,10 @@ def _read_files(named: NamedSet, root: str | Path | None, download: bool) -> tup
         return _read_ogb(named, root, download)
     raw = _store.find_raw(named, root)
     if raw is None and named.name == "mnist-superpixels":
-        from graphcon.data import superpixels
-
-        built = superpixels.find_built(root)
+        built = _store.find_built(root)
         if built is not None:
+            from graphcon.data import superpixels
+
             graphs = superpixels.SuperpixelGraphs(built)
             facts = {
                 "directed": graphs.directed,
@@ -124,10 +124,11 @@ def _read_files(named: NamedSet, root: str | Path | None, download: bool) -> tup
             raise InputError(str(error) + _how_else(named)) from error
     _store.verify(named, raw)
     place = _store.reader_root(named, raw)
-    if named.sizes is None:
-        graphs = [_reader(named)(str(place), **_arguments(named))[0]]
-        return _dataset(named, graphs), Raw(graphs)
-    graphs, sizes = _read_parts(named, place)
+    with _store.locked(place):
+        if named.sizes is None:
+            graphs = [_reader(named)(str(place), **_arguments(named))[0]]
+            return _dataset(named, graphs), Raw(graphs)
+        graphs, sizes = _read_parts(named, place)
     if sizes != named.sizes:
         raise InputError(
             f"{raw}: {sizes} graphs for training, validation and test, {named.sizes} are published."

@@ -8,11 +8,15 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
 from graphcon.data._catalogue import NamedSet
 from graphcon.errors import InputError
+
+# The folders of superpixel graphs, by the adjacency they were built with.
+BUILDS = {"nearest": "slic75-nearest", "regions": "slic75-regions"}
 
 
 def cache_folder() -> Path:
@@ -48,6 +52,15 @@ def find_raw(named: NamedSet, root: str | Path | None = None) -> Path | None:
     return None
 
 
+def find_built(root: str | Path | None = None) -> Path | None:
+    """A finished build of superpixel graphs below the roots; nearest neighbours before touching regions."""
+    for place in roots(root):
+        for folder in BUILDS.values():
+            if (place / "mnist_superpixels" / folder / "build.json").is_file():
+                return place / "mnist_superpixels" / folder
+    return None
+
+
 def missing_message(named: NamedSet, root: str | Path | None, reason: str) -> str:
     """What to do about a set that is nowhere: the folders that were looked at, the files and their origin."""
     places = [place / named.folder / "raw" for place in roots(root)]
@@ -72,10 +85,12 @@ def reader_root(named: NamedSet, raw: Path) -> Path:
     """A folder of the cache in which PyG's class finds links to the raw files, and writes what it makes of
     them.
 
-    Its name holds a digest of the files' paths, sizes and times: files that changed are read anew.
+    Its name holds a digest of the files' paths, sizes and times and of PyG's version: what changed is read
+    anew.
     """
     stats = [(file, (raw / file).stat()) for file in named.raw_files]
-    identity = json.dumps([str(raw.resolve()), [(file, s.st_size, s.st_mtime_ns) for file, s in stats]])
+    files_as_they_are = [(file, s.st_size, s.st_mtime_ns) for file, s in stats]
+    identity = json.dumps([str(raw.resolve()), files_as_they_are, version("torch-geometric")])
     digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
     place = cache_folder() / "processed" / f"{named.name}-{digest}"
     links = place / named.reader_folder / "raw"
@@ -126,10 +141,12 @@ def fetch(named: NamedSet, make: Callable[[Path], object], root: str | Path | No
         root: The user's data root, for the message.
     """
     place = cache_folder() / "downloads" / named.name
-    place.mkdir(parents=True, exist_ok=True)
     incoming = place / named.reader_folder / "raw"
+    final = cache_folder() / named.folder / "raw"
     try:
-        with _watched(named.name, place):
+        with locked(place), _watched(named.name, place):
+            if final.is_dir():  # another process was faster
+                return final
             make(place)
     except InputError:
         raise
@@ -140,12 +157,27 @@ def fetch(named: NamedSet, make: Callable[[Path], object], root: str | Path | No
     if absent:
         raise InputError(missing_message(named, root, f"the download lacks {', '.join(absent)}"))
     verify(named, incoming, recorded={})
-    final = cache_folder() / named.folder / "raw"
     final.parent.mkdir(parents=True, exist_ok=True)
     sums = {file: sha256(incoming / file) for file in named.raw_files}
     incoming.rename(final)
     (final / _RECORD).write_text(json.dumps(sums, indent=1))
     return final
+
+
+@contextmanager
+def locked(place: Path) -> Iterator[None]:
+    """One process at a time: PyG's classes write as if they were alone. Without locks (Windows) nothing is
+    done.
+    """
+    place.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (place / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 _RECORD = "checksums.json"

@@ -182,10 +182,14 @@ def encode(table: Table, column: Column) -> tuple[np.ndarray, list[str]]:
     empty = values.is_null()
     if column.fill is None and empty.any():
         table.refuse(name, empty, _MISSING_CURE)
+    notes = [f"{table.path}, column '{name}': {int(empty.sum()):,} empty cell(s), {_filled(column)}."]
+    notes = notes if empty.any() else []
     if column.role == "words":
-        return _encode_words(table, column, values)
+        numbers, unseen = _encode_words(table, column, values)
+        return numbers, notes + unseen
     if column.role in ("category", "index"):
-        return _encode_categories(table, column, values)
+        numbers, unseen = _encode_categories(table, column, values)
+        return numbers, notes + unseen
     if len(empty) == int(empty.sum()):
         numbers = np.full((len(values), column.width), np.nan)
     else:
@@ -200,7 +204,15 @@ def encode(table: Table, column: Column) -> tuple[np.ndarray, list[str]]:
         numbers[filled] = known
     if column.fill is not None:
         numbers = np.where(np.isnan(numbers), np.array(column.fill), numbers)
-    return ((numbers - np.array(column.shift)) / np.array(column.scale)).astype(np.float32), []
+    return ((numbers - np.array(column.shift)) / np.array(column.scale)).astype(np.float32), notes
+
+
+def _filled(column: Column) -> str:
+    if column.role == "words":
+        return "read as no words"
+    if column.role in ("category", "index"):
+        return "read as a category of their own" if MISSING in column.categories else "read as unknown"
+    return f"filled with {column.fill[0]:.4g}" if column.width == 1 and column.fill else "filled"
 
 
 def _encode_categories(table: Table, column: Column, values: pl.Series) -> tuple[np.ndarray, list[str]]:
@@ -212,7 +224,8 @@ def _encode_categories(table: Table, column: Column, values: pl.Series) -> tuple
     found = pl.DataFrame({"value": values}).join(places, on="value", how="left", maintain_order="left")[
         "place"
     ]
-    unknown = found.is_null()
+    # An empty cell that training never saw is reported as empty, not as a category.
+    unknown = found.is_null() & (values != MISSING)
     notes = []
     if unknown.any():
         examples = values.filter(unknown).unique().sort().head(3).to_list()

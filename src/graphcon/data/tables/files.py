@@ -133,6 +133,11 @@ def _check_header(path: Path, content: bytes, delimiter: str) -> list[str]:
             f"{_DELIMITERS.get(delimiter, repr(delimiter))}s, but holds {name}s. "
             f"Say --delimiter {shown}, or save the file with {_DELIMITERS.get(delimiter, repr(delimiter))}s."
         )
+    if "" in header and len(header) > 1:
+        raise InputError(
+            f"{path}, row 1: column {header.index('') + 1} has no name. Name it, or write the table without "
+            "an index."
+        )
     repeated = [name for name in header if header.count(name) > 1]
     if repeated:
         raise InputError(

@@ -120,7 +120,7 @@ def read_tables(
         splitter=None,
         num_categories=schema.num_categories,
         edge_dim=schema.edge_dim,
-        class_names=target.classes if target.kind == "classification" else target.names,
+        class_names=target.names if target.kind == "multilabel" else target.classes,
         target_names=target.names,
         feature_names=schema.feature_names,
         directed=bool(options.direction),
