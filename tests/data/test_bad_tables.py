@@ -195,6 +195,7 @@ CASES = {
         [],
         ["row 2, column 'label': inf", "finite"],
     ),
+    "negative seed": (NODES, EDGES, ["--seed", "-1"], ["--seed -1", "must not be negative"]),
     "shares above one": (
         NODES,
         EDGES,

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import pickle
 import shutil
 import threading
 from functools import partial
@@ -210,6 +211,21 @@ def test_a_download_lands_in_the_cache_and_is_found_again(publisher, tmp_path, m
     assert (tmp_path / "cache" / "webkb" / "texas" / "raw" / "out1_graph_edges.txt").is_file()
     monkeypatch.setattr(WebKB, "url", "http://127.0.0.1:9")
     assert data.load("texas", download=False).data.num_nodes == 183
+
+
+def test_a_download_completes_a_folder_that_lacks_files(publisher, tmp_path, monkeypatch):
+    _, url = publisher
+    raw = tmp_path / "cache" / "webkb" / "texas" / "raw"
+    raw.mkdir(parents=True)
+    (raw / "out1_graph_edges.txt").write_text("half")
+    monkeypatch.setenv("GRAPHCON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(WebKB, "url", url)
+    assert data.load("texas").data.num_edges == 325
+
+
+def test_a_data_set_can_be_sent_to_another_process(benchmark_root):
+    dataset = pickle.loads(pickle.dumps(data.load("citeseer", benchmark_root)))
+    assert dataset.with_split(3).split.seed == 3
 
 
 def test_a_download_with_another_checksum_is_refused(publisher, tmp_path, monkeypatch):

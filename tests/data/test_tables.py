@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphcon.data import TableSchema, read_tables, statistics
+from graphcon.data.tables.connect import _look_up
 from graphcon.errors import InputError
 
 NODES = """id,age,colour,member,notes,label,split
@@ -100,6 +101,29 @@ def test_integer_ids_in_any_order_are_looked_up(write):
     )
     dataset, _ = read_tables(nodes, edges, target="label", directed=True)
     assert dataset.data.edge_index.tolist() == [[1, 2, 0], [0, 3, 2]]
+
+
+@given(ids=st.sets(st.integers(-(2**40), 2**40), min_size=4, max_size=12), data=st.data())
+def test_ids_are_found_wherever_they_lie(ids, data):
+    """Close together or far apart, in any order: two ways of looking up, one answer."""
+    keys = data.draw(st.permutations(sorted(ids)))
+    asked = data.draw(st.lists(st.sampled_from(keys), min_size=1))
+    for shift in (0, 2**50):
+        found = _look_up(pl.Series(keys) + shift, pl.Series([*asked, 2**41]) + shift)
+        assert [keys[place] for place in found[:-1]] == asked
+        assert found[-1] == -1
+    dense = _look_up(pl.Series([5, 3, 4, 9]), pl.Series([4, 9, 5, 8, 2, 10]))
+    assert dense.tolist() == [2, 3, 0, -1, -1, -1]
+
+
+def test_quotes_may_hold_the_delimiter_and_a_newline(write):
+    nodes, edges = write(
+        nodes='id,f,label\n"a,1",1,u\n"b\n2",2,v\n"c ""3""",3,u\nd,4,v\n',
+        edges='source,target\n"a,1","b\n2"\n',
+    )
+    dataset, schema = read_tables(nodes, edges, target="label")
+    assert dataset.data.edge_index.tolist() == [[0, 1], [1, 0]]
+    assert schema.apply(nodes, edges).ids.to_list() == ["a,1", "b\n2", 'c "3"', "d"]
 
 
 def test_without_ids_rows_count_from_zero(write):

