@@ -115,6 +115,9 @@ def test_zinc_is_split_as_published_and_says_that_its_input_is_categorical(bench
     assert max(int(graph.x.max()) for graph in zinc.graphs) < zinc.num_categories[0]
     assert max(int(graph.edge_attr.max()) for graph in zinc.graphs) < zinc.num_edge_categories[0]
     assert categories.shape[1] == 1
+    # The parts are PyG's data sets one after another.
+    assert torch.equal(zinc.graphs[10_999].x, zinc.part("val")[999].x)
+    assert torch.equal(zinc.graphs[-1].x, zinc.part("test")[999].x)
     batch = next(iter(DataLoader(zinc.part("val"), batch_size=32)))
     assert batch.num_graphs == 32
 

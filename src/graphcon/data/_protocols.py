@@ -63,8 +63,7 @@ def _fixed(raw: Raw, seed: int) -> Split:
 
 
 def _published(raw: Raw, seed: int) -> Split:
-    if raw.sizes is None:
-        return _public(raw, seed)
+    assert raw.sizes is not None
     return splits.consecutive(*raw.sizes, name="published")
 
 

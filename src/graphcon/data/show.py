@@ -177,6 +177,9 @@ def _place(named: NamedSet, root: str | Path | None) -> str | None:
         built = _store.find_built(root)
         if built is not None:
             return str(built)
+    if named.reader == "ogb":
+        folder = _store.cache_folder() / named.folder / named.folder
+        return str(folder) if (folder / "raw").is_dir() else None
     return "inside the package" if named.is_embedded else None
 
 

@@ -10,7 +10,7 @@ import gzip
 import json
 import os
 import signal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from multiprocessing import get_context
@@ -167,18 +167,15 @@ def build(
     return final
 
 
-def with_centroids(graphs: Iterable[Data]) -> list[Data]:
-    """PyG's superpixel graphs with the centroid beside the intensity, in the units of
+def with_centroid(data: Data) -> Data:
+    """A superpixel graph of PyG with the centroid beside the intensity, in the form of
     :class:`SuperpixelGraphs`.
     """
-    result = []
-    for data in graphs:
-        assert data.x is not None
-        assert data.pos is not None
-        data.pos = data.pos / (_slic.SIDE - 1)
-        data.x = torch.cat([data.x, data.pos], dim=1)
-        result.append(data)
-    return result
+    assert data.x is not None
+    assert data.pos is not None
+    data.pos = data.pos / (_slic.SIDE - 1)
+    data.x = torch.cat([data.x, data.pos], dim=1)
+    return data
 
 
 def _in_parallel(function: Callable, jobs: dict[int, np.ndarray], workers: int):
