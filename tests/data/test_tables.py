@@ -152,6 +152,19 @@ def test_parquet_lists_are_vectors_and_words(tmp_path):
     assert schema.target.mean[0] == pytest.approx(float(dataset.data.y[dataset.split.train].mean()))
 
 
+def test_zeros_and_ones_are_not_scaled(write):
+    # Learned on the training part, as everything: that a last row holds 7 does not matter.
+    rows = [
+        f"{i},{int(i % 3 == 0) if i < 11 else 7},{'uv'[i % 2]},{'train' if i < 9 else 'test'}\n"
+        for i in range(12)
+    ]
+    text = "id,word,label,split\n" + "".join(rows)
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="label")
+    assert schema.columns[0].role == "boolean"
+    assert dataset.data.x.flatten().tolist() == [1, 0, 0] * 3 + [1, 0, 7]
+
+
 def test_many_categories_become_indices_with_zero_for_the_unknown(write):
     rows = "".join(f"{i},{i % 40},{i % 2},{'train' if i < 60 else 'test'}\n" for i in range(80))
     nodes, edges = write(nodes="id,city,label,split\n" + rows, edges="source,target\n0,1\n")

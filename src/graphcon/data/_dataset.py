@@ -22,6 +22,10 @@ class GraphDataset:
       (PPI).
     - ``task="graph"``, ``split.unit="graph"``: many graphs with one target each (ZINC).
 
+    ``y`` holds class indices [nodes or 1], labels [nodes or 1, outputs] as floating-point zeros and ones, or
+    values [nodes or 1] or, where there are several, [nodes or 1, outputs]. A node without a target has -1, or
+    NaN: it belongs to the graph, and to no part of the split.
+
     Args:
         name: The name of the set, or of the file it was read from.
         graphs: The graphs; a list, or anything that makes them one by one.

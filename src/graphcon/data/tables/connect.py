@@ -76,7 +76,9 @@ def connect(
             found = _look_up(ids, values)
         unknown = found < 0
         if unknown.any():
-            where = "the rows, which count from 0" if identity is None else f"its column '{identity}'"
+            where = f"its column '{identity}'"
+            if identity is None:
+                where = "the numbers of its rows from 0, since no column is called id: name it with --id"
             edges.refuse(
                 column,
                 pl.Series(unknown),
