@@ -92,6 +92,8 @@ def _role_of_text(table: Table, name: str, values: pl.Series) -> tuple[Role | No
         return "boolean", None
     if sample.cast(pl.Float64, strict=False).is_not_null().mean() > _MOSTLY:  # pyright: ignore[reportOperatorIssue]
         odd = values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
+        if not odd.any():
+            return "number", None
         table.refuse(
             name,
             odd,
