@@ -106,13 +106,14 @@ def data(
 ) -> None:
     """Lists the named data sets, shows one, checks own tables, or builds the superpixel graphs.
 
-    Example: graphcon data
     Example: graphcon data texas --data-root FOLDER
+
     Example: graphcon data --nodes nodes.csv --edges edges.csv --target label
+
     Example: graphcon data build mnist-superpixels --data-root FOLDER
 
     Args:
-        what: Nothing for the list, the name of a set to show it, or "build mnist-superpixels".
+        what: Nothing for the list; a set, a .npz or a .graphml file to show; or "build mnist-superpixels".
         data_root: Where data are looked for first; then $GRAPHCON_DATA, ~/.cache/graphcon. Never written to.
         protocol: How the set is split; its first protocol by default.
         nodes: Own table of nodes, CSV or Parquet.
@@ -130,10 +131,15 @@ def data(
 
     if what[:1] == ("build",):
         _command.build(what[1:], data_root, out, adjacency, workers, limit, console)
-    elif nodes is not None or edges is not None or graphs is not None:
-        _command.show_tables(what, nodes, edges, graphs, table, console, json)
-    elif what:
-        _command.show_set(what, data_root, protocol, table, fetch, console, json)
+    elif len(what) > 1:
+        raise InputError(f"graphcon data {' '.join(what)}: takes one name, or 'build' and a name.")
+    elif what and not what[0].endswith((".npz", ".graphml")) and nodes is None:
+        _command.show_set(what[0], data_root, protocol, table, fetch, console, json)
+    elif what or nodes is not None or edges is not None or graphs is not None:
+        from graphcon.data import open_data
+
+        own = open_data(*what, nodes=nodes, edges=edges, graphs=graphs, options=table)
+        _command.show_own(*own, console, json)
     else:
         _command.list_all(data_root, console, json)
 

@@ -20,6 +20,12 @@ def with_row(text: str, row: int, line: str) -> str:
 
 
 CASES = {
+    "an index without a name": (
+        "\n".join(["," + NODES.splitlines()[0], *(f"{i}," + line for i, line in enumerate(NODES.splitlines()[1:]))]),
+        EDGES,
+        [],
+        ["nodes.csv, row 1: column 1 has no name"],
+    ),
     "unknown id in edges": (
         NODES,
         with_row(EDGES, 4, "2,77"),
@@ -187,6 +193,7 @@ CASES = {
         [],
         ["row 2, column 'label': inf", "finite"],
     ),
+    "negative seed": (NODES, EDGES, ["--seed", "-1"], ["--seed -1", "must not be negative"]),
     "shares above one": (
         NODES,
         EDGES,

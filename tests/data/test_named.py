@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import pickle
 import shutil
 import threading
 from functools import partial
@@ -112,6 +113,9 @@ def test_zinc_is_split_as_published_and_says_that_its_input_is_categorical(bench
     assert max(int(graph.x.max()) for graph in zinc.graphs) < zinc.num_categories[0]
     assert max(int(graph.edge_attr.max()) for graph in zinc.graphs) < zinc.num_edge_categories[0]
     assert categories.shape[1] == 1
+    # The parts are PyG's data sets one after another.
+    assert torch.equal(zinc.graphs[10_999].x, zinc.part("val")[999].x)
+    assert torch.equal(zinc.graphs[-1].x, zinc.part("test")[999].x)
     batch = next(iter(DataLoader(zinc.part("val"), batch_size=32)))
     assert batch.num_graphs == 32
 
@@ -206,6 +210,21 @@ def test_a_download_lands_in_the_cache_and_is_found_again(publisher, tmp_path, m
     assert (tmp_path / "cache" / "webkb" / "texas" / "raw" / "out1_graph_edges.txt").is_file()
     monkeypatch.setattr(WebKB, "url", "http://127.0.0.1:9")
     assert data.load("texas", download=False).data.num_nodes == 183
+
+
+def test_a_download_completes_a_folder_that_lacks_files(publisher, tmp_path, monkeypatch):
+    _, url = publisher
+    raw = tmp_path / "cache" / "webkb" / "texas" / "raw"
+    raw.mkdir(parents=True)
+    (raw / "out1_graph_edges.txt").write_text("half")
+    monkeypatch.setenv("GRAPHCON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(WebKB, "url", url)
+    assert data.load("texas").data.num_edges == 325
+
+
+def test_a_data_set_can_be_sent_to_another_process(benchmark_root):
+    dataset = pickle.loads(pickle.dumps(data.load("citeseer", benchmark_root)))
+    assert dataset.with_split(3).split.seed == 3
 
 
 def test_a_download_with_another_checksum_is_refused(publisher, tmp_path, monkeypatch):

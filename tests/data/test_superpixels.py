@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -91,6 +92,9 @@ def test_a_built_graph_is_what_its_image_says(images, tmp_path, adjacency):
             assert graph.edge_index.shape == (2, 600)
             assert graph.edge_index[0].view(75, 8).tolist() == _slic.nearest(centroid, 8).tolist()
     assert next(iter(DataLoader(list(graphs), batch_size=4))).num_graphs == 4
+    sent = pickle.dumps(graphs)
+    assert len(sent) < 1000  # the folder's name, not its content
+    assert torch.equal(pickle.loads(sent)[3].x, graphs[3].x)
 
 
 def contents(folder):

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphcon.data import TableSchema, read_tables, statistics
+from graphcon.data.tables.connect import _look_up
 from graphcon.errors import InputError
 
 NODES = """id,age,colour,member,notes,label,split
@@ -99,6 +100,29 @@ def test_integer_ids_in_any_order_are_looked_up(write):
     assert dataset.data.edge_index.tolist() == [[1, 2, 0], [0, 3, 2]]
 
 
+@given(ids=st.sets(st.integers(-(2**40), 2**40), min_size=4, max_size=12), data=st.data())
+def test_ids_are_found_wherever_they_lie(ids, data):
+    """Close together or far apart, in any order: two ways of looking up, one answer."""
+    keys = data.draw(st.permutations(sorted(ids)))
+    asked = data.draw(st.lists(st.sampled_from(keys), min_size=1))
+    for shift in (0, 2**50):
+        found = _look_up(pl.Series(keys) + shift, pl.Series([*asked, 2**41]) + shift)
+        assert [keys[place] for place in found[:-1]] == asked
+        assert found[-1] == -1
+    dense = _look_up(pl.Series([5, 3, 4, 9]), pl.Series([4, 9, 5, 8, 2, 10]))
+    assert dense.tolist() == [2, 3, 0, -1, -1, -1]
+
+
+def test_quotes_may_hold_the_delimiter_and_a_newline(write):
+    nodes, edges = write(
+        nodes='id,f,label\n"a,1",1,u\n"b\n2",2,v\n"c ""3""",3,u\nd,4,v\n',
+        edges='source,target\n"a,1","b\n2"\n',
+    )
+    dataset, schema = read_tables(nodes, edges, target="label")
+    assert dataset.data.edge_index.tolist() == [[0, 1], [1, 0]]
+    assert schema.apply(nodes, edges).ids.to_list() == ["a,1", "b\n2", 'c "3"', "d"]
+
+
 def test_without_ids_rows_count_from_zero(write):
     nodes, edges = write(nodes="f,label\n1,u\n2,v\n3,u\n4,v\n", edges="a,b\n0,3\n1,2\n")
     dataset, _ = read_tables(nodes, edges, target="label", directed=True)
@@ -123,6 +147,16 @@ def test_parquet_lists_are_vectors_and_words(tmp_path):
     assert schema.target.mean[0] == pytest.approx(float(dataset.data.y[dataset.split.train].mean()))
 
 
+def test_zeros_and_ones_are_not_scaled(write):
+    # Learned on the training part, as everything: that a last row holds 7 does not matter.
+    rows = [f"{i},{int(i % 3 == 0) if i < 11 else 7},{'uv'[i % 2]},{'train' if i < 9 else 'test'}\n" for i in range(12)]
+    text = "id,word,label,split\n" + "".join(rows)
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="label")
+    assert schema.columns[0].role == "boolean"
+    assert dataset.data.x.flatten().tolist() == [1, 0, 0] * 3 + [1, 0, 7]
+
+
 def test_many_categories_become_indices_with_zero_for_the_unknown(write):
     rows = "".join(f"{i},{i % 40},{i % 2},{'train' if i < 60 else 'test'}\n" for i in range(80))
     nodes, edges = write(nodes="id,city,label,split\n" + rows, edges="source,target\n0,1\n")
@@ -143,6 +177,7 @@ def test_missing_numbers_follow_the_rule_of_the_user(write, rule, expected):
     nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
     dataset, _ = read_tables(nodes, edges, target="label", missing=rule, scaling="none")
     assert dataset.data.x[3, 0] == expected
+    assert f"column 'f': 1 empty cell(s), filled with {expected:g}" in " ".join(dataset.notes)
 
 
 def test_a_missing_category_is_a_category_of_its_own(write):
@@ -150,6 +185,7 @@ def test_a_missing_category_is_a_category_of_its_own(write):
     nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
     dataset, _ = read_tables(nodes, edges, target="label", missing="zero")
     assert dataset.feature_names == ("c=p", "c=q", "c=(missing)")
+    assert "1 empty cell(s), read as a category of their own" in " ".join(dataset.notes)
     assert dataset.data.x[2].tolist() == [0, 0, 1]
 
 

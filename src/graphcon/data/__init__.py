@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from graphcon.data._named import load
     from graphcon.data._options import TableOptions
     from graphcon.data._protocols import PROTOCOLS, Protocol
+    from graphcon.data._source import open_data
     from graphcon.data._split import Split
     from graphcon.data._statistics import Statistics, edge_homophily, node_homophily, statistics
     from graphcon.data.tables import NewData, TableSchema, read_tables
@@ -33,6 +34,7 @@ _HOMES = {
     "TableOptions": "_options",
     "PROTOCOLS": "_protocols",
     "Protocol": "_protocols",
+    "open_data": "_source",
     "Split": "_split",
     "Statistics": "_statistics",
     "edge_homophily": "_statistics",
@@ -60,6 +62,7 @@ __all__ = [
     "load",
     "names",
     "node_homophily",
+    "open_data",
     "read_tables",
     "splits",
     "statistics",

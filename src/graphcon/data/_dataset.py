@@ -22,6 +22,10 @@ class GraphDataset:
       (PPI).
     - ``task="graph"``, ``split.unit="graph"``: many graphs with one target each (ZINC).
 
+    ``y`` holds class indices [nodes or 1], labels [nodes or 1, outputs] as floating-point zeros and ones, or
+    values [nodes or 1] or, where there are several, [nodes or 1, outputs]. A node without a target has -1, or
+    NaN: it belongs to the graph, and to no part of the split.
+
     Args:
         name: The name of the set, or of the file it was read from.
         graphs: The graphs; a list, or anything that makes them one by one.
@@ -69,7 +73,10 @@ class GraphDataset:
     def with_split(self, seed: int) -> "GraphDataset":
         """The same graphs with the split of that seed."""
         if self.splitter is None:
-            raise InputError(f"{self.name} has one split, '{self.split.name}', and no seed chooses another.")
+            raise InputError(
+                f"{self.name} is read with one split, '{self.split.name}', and what was learned from it. "
+                "Where a seed chooses the split, load or read it again with another seed."
+            )
         return replace(self, split=self.splitter(seed))
 
     def part(self, part: Part) -> "GraphView":

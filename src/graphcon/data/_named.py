@@ -1,7 +1,10 @@
 """Reads a named set: found or fetched, by PyG's own class, and split by its protocol."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 import torch
@@ -58,7 +61,7 @@ def _split(raw: Raw, dataset: GraphDataset, rule: Protocol, seed: int) -> GraphD
     if rule.needs_masks or "train_mask" in graphs[0]:
         # The split is the truth, masks beside it would be a second one.
         graphs = [_without_masks(data) for data in graphs]
-    splitter = (lambda other: rule.draw(raw, other)) if rule.seeded else None
+    splitter = partial(rule.draw, raw) if rule.seeded else None
     return replace(dataset, graphs=graphs, split=split, splitter=splitter)
 
 
@@ -95,13 +98,13 @@ def _read_embedded(named: NamedSet) -> tuple[GraphDataset, Raw]:
 
 def _read_files(named: NamedSet, root: str | Path | None, download: bool) -> tuple[GraphDataset, Raw]:
     if named.reader == "ogb":
-        return _read_ogb(named, root, download)
+        return _read_ogb(named, download)
     raw = _store.find_raw(named, root)
     if raw is None and named.name == "mnist-superpixels":
-        from graphcon.data import superpixels
-
-        built = superpixels.find_built(root)
+        built = _store.find_built(root)
         if built is not None:
+            from graphcon.data import superpixels
+
             graphs = superpixels.SuperpixelGraphs(built)
             facts = {
                 "directed": graphs.directed,
@@ -118,26 +121,44 @@ def _read_files(named: NamedSet, root: str | Path | None, download: bool) -> tup
             raise InputError(str(error) + _how_else(named)) from error
     _store.verify(named, raw)
     place = _store.reader_root(named, raw)
-    if named.sizes is None:
-        graphs = [_reader(named)(str(place), **_arguments(named))[0]]
-        return _dataset(named, graphs), Raw(graphs)
-    graphs, sizes = _read_parts(named, place)
+    with _store.locked(place):
+        if named.sizes is None:
+            graphs = [_reader(named)(str(place), **_arguments(named))[0]]
+            return _dataset(named, graphs), Raw(graphs)
+        graphs, sizes = _read_parts(named, place)
     if sizes != named.sizes:
         raise InputError(f"{raw}: {sizes} graphs for training, validation and test, {named.sizes} are published.")
     return _dataset(named, graphs), Raw(graphs, sizes)
 
 
-def _read_parts(named: NamedSet, place: Path) -> tuple[list[Data], tuple[int, int, int]]:
+def _read_parts(named: NamedSet, place: Path) -> tuple[Sequence[Data], tuple[int, int, int]]:
     """The graphs of a set that PyG keeps as several data sets, one after another."""
     reader = _reader(named)
     if named.name == "mnist-superpixels":
-        from graphcon.data import superpixels
+        from graphcon.data.superpixels import with_centroid
 
-        train, test = (superpixels.with_centroids(reader(str(place), train=flag)) for flag in (True, False))
-        return train + test, (len(train) - 5000, 5000, len(test))
-    parts = [list(reader(str(place), split=part, **_arguments(named))) for part in _PARTS]
+        train, test = (reader(str(place), train=flag, transform=with_centroid) for flag in (True, False))
+        return _Joined([train, test]), (len(train) - 5000, 5000, len(test))
+    parts = [reader(str(place), split=part, **_arguments(named)) for part in _PARTS]
     train, val, test = map(len, parts)
-    return [data for part in parts for data in part], (train, val, test)
+    return _Joined(parts), (train, val, test)
+
+
+class _Joined(Sequence[Data]):
+    """Data sets of PyG one after another; a graph is made when it is asked for."""
+
+    def __init__(self, parts: Sequence[Sequence[Data]]):
+        self.parts, self.ends = parts, list(accumulate(map(len, parts)))
+
+    def __len__(self) -> int:
+        return self.ends[-1]
+
+    def __getitem__(self, place: int) -> Data:  # pyright: ignore[reportIncompatibleMethodOverride]  # no slices
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        place %= len(self)
+        part = bisect_right(self.ends, place)
+        return self.parts[part][place - (self.ends[part] - len(self.parts[part]))]
 
 
 def _dataset(named: NamedSet, graphs: Sequence[Data], **changes) -> GraphDataset:
@@ -200,21 +221,32 @@ def _how_else(named: NamedSet) -> str:
     return " Or build such graphs from the images: graphcon data build mnist-superpixels --data-root FOLDER."
 
 
-def _read_ogb(named: NamedSet, root: str | Path | None, download: bool) -> tuple[GraphDataset, Raw]:
-    """OGB's own reader, in the cache: it asks on the terminal, wants to write, and needs its package."""
+def _read_ogb(named: NamedSet, download: bool) -> tuple[GraphDataset, Raw]:
+    """OGB's own reader, which wants to write, in the cache."""
     try:
         from ogb.nodeproppred import PygNodePropPredDataset  # pyright: ignore[reportMissingImports]  # an extra
     except ImportError as error:
         raise InputError(f"{named.name} needs the package ogb. Install it with: pip install 'graphcon[ogb]'") from error
+    from torch_geometric.data import data, storage
+
     place = _store.cache_folder() / named.folder
+    if not download and not (place / named.folder / "raw").is_dir():
+        raise InputError(f"{named.name} is not in {place}, and downloading is switched off.")
+    # OGB saves graphs by torch.save, and PyTorch reads back only the classes it is told of.
+    known = [data.DataEdgeAttr, data.DataTensorAttr, storage.GlobalStorage]
     try:
-        source = PygNodePropPredDataset(named.name, root=str(place))
-    except Exception as error:
-        raise InputError(_store.missing_message(named, root, f"OGB's download failed: {error}")) from error
-    data, parts = source[0], source.get_idx_split()
-    data.y = data.y.flatten()
+        with _store.locked(place), torch.serialization.safe_globals(known):
+            source = PygNodePropPredDataset(named.name, root=str(place))
+    except Exception as error:  # whatever a network throws
+        reason = str(error).strip().split("\n")[0][:120]
+        raise InputError(
+            f"{named.name} is not on this machine, and could not be fetched ({reason}). Put OGB's folder "
+            f"{named.folder} (with raw, split and RELEASE_v1.txt), from {named.origin}, into {place}."
+        ) from error
+    graph, parts = source[0], source.get_idx_split()
+    graph.y = graph.y.flatten()
     for part, key in zip(_PARTS, ("train", "valid", "test"), strict=True):
-        mask = torch.zeros(data.num_nodes, dtype=torch.bool)
+        mask = torch.zeros(graph.num_nodes, dtype=torch.bool)
         mask[parts[key]] = True
-        data[f"{part}_mask"] = mask
-    return _dataset(named, [data]), Raw([data])
+        graph[f"{part}_mask"] = mask
+    return _dataset(named, [graph]), Raw([graph])

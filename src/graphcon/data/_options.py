@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graphcon.data._kinds import Kind
+from graphcon.errors import InputError
 
 Missing = Literal["error", "mean", "median", "zero"]
 Scaling = Literal["standard", "minmax", "none"]
@@ -28,7 +29,9 @@ class TableOptions:
             default the one called split, if any.
         graph_id: Column that says to which graph a node, an edge or a graph belongs; by default graph_id.
         kind: Kind of the target; by default text, truth values and up to 50 different integers are classes.
-        directed: Whether edges have a direction; else each is used both ways.
+        directed: Edges have a direction.
+        undirected: Edges have no direction, each is used both ways. By default those of tables and .npz files
+            have none, and those of named sets and other graphs are as published.
         degree: Whether the logarithm of a node's degree is a feature too.
         missing: What to do about an empty cell of a feature: refuse it, or put the mean, the median or zero
             of the training part in its place, where an empty category is a category of its own.
@@ -57,6 +60,7 @@ class TableOptions:
     graph_id: str | None = None
     kind: Kind | None = None
     directed: bool = False
+    undirected: bool = False
     degree: bool = False
     missing: Missing = "error"
     scaling: Scaling = "standard"
@@ -67,6 +71,17 @@ class TableOptions:
     seed: int = 0
     delimiter: str | None = None
     null_values: tuple[str, ...] = ()
+
+    @property
+    def direction(self) -> bool | None:
+        """Whether edges have a direction, None where the user said nothing.
+
+        Raises:
+            InputError: The user said both.
+        """
+        if self.directed and self.undirected:
+            raise InputError("--directed and --undirected: say one of them.")
+        return True if self.directed else False if self.undirected else None
 
 
 DEFAULT_OPTIONS = TableOptions()

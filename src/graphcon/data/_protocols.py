@@ -9,6 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from graphcon.data import splits
+from graphcon.data._catalogue import PROTOCOL_SUMMARIES
 from graphcon.data._split import Split
 from graphcon.errors import InputError
 
@@ -29,7 +30,6 @@ class Protocol:
 
     Attributes:
         name: What users type.
-        summary: What it does.
         draw: Makes the split of a seed.
         seeded: Whether another seed gives another split.
         largest_component: Whether only the largest component is used.
@@ -37,11 +37,15 @@ class Protocol:
     """
 
     name: str
-    summary: str
     draw: Callable[[Raw, int], Split]
     seeded: bool = True
     largest_component: bool = False
     needs_masks: bool = False
+
+    @property
+    def summary(self) -> str:
+        """What it does."""
+        return PROTOCOL_SUMMARIES[self.name]
 
 
 def _random_development(raw: Raw, seed: int) -> Split:
@@ -59,8 +63,7 @@ def _fixed(raw: Raw, seed: int) -> Split:
 
 
 def _published(raw: Raw, seed: int) -> Split:
-    if raw.sizes is None:
-        return _public(raw, seed)
+    assert raw.sizes is not None
     return splits.consecutive(*raw.sizes, name="published")
 
 
@@ -81,18 +84,12 @@ def _labels(raw: Raw) -> Tensor:
 
 
 _PROTOCOLS = (
-    Protocol(
-        "random-development",
-        "largest component; 1,500 nodes at random, 20 per class of them for training, the rest of them "
-        "validation; everything else test",
-        _random_development,
-        largest_component=True,
-    ),
-    Protocol("public", "the published split", _public, seeded=False, needs_masks=True),
-    Protocol("fixed", "10 published splits; the seed is the number of the split", _fixed, needs_masks=True),
-    Protocol("published", "the published parts", _published, seeded=False),
-    Protocol("given-test", "the published test part; validation drawn from the rest by seed", _given_test),
-    Protocol("random", "60 / 20 / 20 % of every class at random", _random),
+    Protocol("random-development", _random_development, largest_component=True),
+    Protocol("public", _public, seeded=False, needs_masks=True),
+    Protocol("fixed", _fixed, needs_masks=True),
+    Protocol("published", _published, seeded=False),
+    Protocol("given-test", _given_test),
+    Protocol("random", _random),
 )
 PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in _PROTOCOLS}
 

@@ -5,14 +5,19 @@ them.
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
 from graphcon.data._catalogue import NamedSet
 from graphcon.errors import InputError
+
+# The folders of superpixel graphs, by the adjacency they were built with.
+BUILDS = {"nearest": "slic75-nearest", "regions": "slic75-regions"}
 
 
 def cache_folder() -> Path:
@@ -43,8 +48,17 @@ def find_raw(named: NamedSet, root: str | Path | None = None) -> Path | None:
         return None
     for place in roots(root):
         raw = place / named.folder / "raw"
-        if all((raw / file).is_file() for file in named.raw_files):
+        if _is_whole(named, raw):
             return raw
+    return None
+
+
+def find_built(root: str | Path | None = None) -> Path | None:
+    """A finished build of superpixel graphs below the roots; nearest neighbours before touching regions."""
+    for place in roots(root):
+        for folder in BUILDS.values():
+            if (place / "mnist_superpixels" / folder / "build.json").is_file():
+                return place / "mnist_superpixels" / folder
     return None
 
 
@@ -72,10 +86,12 @@ def reader_root(named: NamedSet, raw: Path) -> Path:
     """A folder of the cache in which PyG's class finds links to the raw files, and writes what it makes of
     them.
 
-    Its name holds a digest of the files' paths, sizes and times: files that changed are read anew.
+    Its name holds a digest of the files' paths, sizes and times and of PyG's version: what changed is read
+    anew.
     """
     stats = [(file, (raw / file).stat()) for file in named.raw_files]
-    identity = json.dumps([str(raw.resolve()), [(file, s.st_size, s.st_mtime_ns) for file, s in stats]])
+    files_as_they_are = [(file, s.st_size, s.st_mtime_ns) for file, s in stats]
+    identity = json.dumps([str(raw.resolve()), files_as_they_are, version("torch-geometric")])
     digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
     place = cache_folder() / "processed" / f"{named.name}-{digest}"
     links = place / named.reader_folder / "raw"
@@ -126,26 +142,52 @@ def fetch(named: NamedSet, make: Callable[[Path], object], root: str | Path | No
         root: The user's data root, for the message.
     """
     place = cache_folder() / "downloads" / named.name
-    place.mkdir(parents=True, exist_ok=True)
     incoming = place / named.reader_folder / "raw"
-    try:
-        with _watched(named.name, place):
-            make(place)
-    except InputError:
-        raise
-    except Exception as error:  # whatever a network throws
-        reason = str(error).strip().split("\n")[0][:120] or type(error).__name__
-        raise InputError(missing_message(named, root, f"the download failed: {reason}")) from error
-    absent = [file for file in named.raw_files if not (incoming / file).is_file()]
-    if absent:
-        raise InputError(missing_message(named, root, f"the download lacks {', '.join(absent)}"))
-    verify(named, incoming, recorded={})
     final = cache_folder() / named.folder / "raw"
-    final.parent.mkdir(parents=True, exist_ok=True)
-    sums = {file: sha256(incoming / file) for file in named.raw_files}
-    incoming.rename(final)
-    (final / _RECORD).write_text(json.dumps(sums, indent=1))
+    with locked(cache_folder() / "downloads"):
+        if _is_whole(named, final):  # another process was faster
+            return final
+        # What an earlier attempt left may be half a file, which PyG would take for a whole one.
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        try:
+            with _watched(named.name, place):
+                make(place)
+        except InputError:
+            raise
+        except Exception as error:  # whatever a network throws
+            reason = str(error).strip().split("\n")[0][:120] or type(error).__name__
+            raise InputError(missing_message(named, root, f"the download failed: {reason}")) from error
+        if not _is_whole(named, incoming):
+            raise InputError(missing_message(named, root, "the download lacks some of the files"))
+        verify(named, incoming, recorded={})
+        final.mkdir(parents=True, exist_ok=True)
+        sums = {file: sha256(incoming / file) for file in named.raw_files}
+        for file in named.raw_files:
+            (incoming / file).replace(final / file)
+        (final / _RECORD).write_text(json.dumps(sums, indent=1))
+        shutil.rmtree(place)
     return final
+
+
+def _is_whole(named: NamedSet, raw: Path) -> bool:
+    return all((raw / file).is_file() for file in named.raw_files)
+
+
+@contextmanager
+def locked(place: Path) -> Iterator[None]:
+    """One process at a time: PyG's classes write as if they were alone. Without locks (Windows) nothing is
+    done.
+    """
+    place.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (place / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 _RECORD = "checksums.json"

@@ -17,6 +17,7 @@ from torch_geometric.utils import is_undirected, to_undirected
 from graphcon.data import splits
 from graphcon.data._dataset import GraphDataset
 from graphcon.data._kinds import Kind, Task
+from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
 from graphcon.data._statistics import joined
 from graphcon.data.tables import TableSchema, read_tables
@@ -87,13 +88,16 @@ def from_pyg(
     )
 
 
-def from_networkx(graph: "nx.Graph", name: str = "graph", **options) -> tuple[GraphDataset, TableSchema]:
+def from_networkx(
+    graph: "nx.Graph", name: str = "graph", options: TableOptions | None = None, **changes
+) -> tuple[GraphDataset, TableSchema]:
     """A NetworkX graph whose nodes have a target and features as attributes; a directed one stays directed.
 
     Args:
         graph: The graph.
         name: What messages call it.
-        options: As for :func:`graphcon.data.read_tables`: ``target="label"`` at least.
+        options: As for :func:`graphcon.data.read_tables`.
+        changes: Likewise: ``target="label"`` at least.
     """
     if graph.number_of_nodes() == 0 or graph.number_of_edges() == 0:
         raise InputError(f"{name}: the graph has no nodes or no edges.")
@@ -107,17 +111,20 @@ def from_networkx(graph: "nx.Graph", name: str = "graph", **options) -> tuple[Gr
     nodes = [{"id": str(node), **attributes} for node, attributes in graph.nodes(data=True)]
     edges = [{"source": str(a), "target": str(b), **attributes} for a, b, attributes in graph.edges(data=True)]
     frames = (pl.DataFrame(nodes, infer_schema_length=None), pl.DataFrame(edges, infer_schema_length=None))
-    fixed = {"id": "id", "source": "source", "destination": "target", "directed": graph.is_directed()}
-    dataset, schema = read_tables(*frames, **(fixed | options))
+    fixed: dict = {"id": "id", "source": "source", "destination": "target"}
+    if options is None or options.direction is None:
+        fixed["directed"] = graph.is_directed()
+    dataset, schema = read_tables(*frames, options=options, **(fixed | changes))
     return replace(dataset, name=name), schema
 
 
-def from_graphml(path: str | Path, **options) -> tuple[GraphDataset, TableSchema]:
+def from_graphml(path: str | Path, options: TableOptions | None = None, **changes) -> tuple[GraphDataset, TableSchema]:
     """A GraphML file whose nodes have a target and features as attributes.
 
     Args:
         path: The file.
-        options: As for :func:`graphcon.data.read_tables`: ``target="label"`` at least.
+        options: As for :func:`graphcon.data.read_tables`.
+        changes: Likewise: ``target="label"`` at least.
     """
     import networkx as nx
 
@@ -127,7 +134,7 @@ def from_graphml(path: str | Path, **options) -> tuple[GraphDataset, TableSchema
         graph = nx.read_graphml(path)
     except Exception as error:  # whatever an XML parser throws
         raise InputError(f"{path}: is no GraphML file ({str(error)[:100]}). Write it again.") from error
-    return from_networkx(graph, name=str(path), **options)
+    return from_networkx(graph, name=str(path), options=options, **changes)
 
 
 def from_npz(

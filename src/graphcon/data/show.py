@@ -1,19 +1,21 @@
 """What `graphcon data` prints: tables for people, plain values for programs."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
 from graphcon.data import _store
-from graphcon.data._catalogue import CATALOGUE, NamedSet
-from graphcon.data._dataset import GraphDataset
-from graphcon.data._protocols import PROTOCOLS
-from graphcon.data._statistics import Statistics
-from graphcon.data.tables.schema import TableSchema
+from graphcon.data._catalogue import CATALOGUE, PROTOCOL_SUMMARIES, NamedSet
 
-_BAR = 30
+if TYPE_CHECKING:  # the list of sets needs none of these, and is there at once
+    from graphcon.data._dataset import GraphDataset
+    from graphcon.data._statistics import Statistics
+    from graphcon.data.tables.schema import TableSchema
+
+_BAR, _ROWS = 30, 40
 _KINDS = {"classification": "classes", "multilabel": "labels", "regression": "values"}
 
 
@@ -94,7 +96,7 @@ def set_page(record: dict) -> RenderableType:
     return facts
 
 
-def statistics_page(dataset: GraphDataset, found: Statistics) -> RenderableType:
+def statistics_page(dataset: "GraphDataset", found: "Statistics") -> RenderableType:
     """Counts, degrees and balance of data that were read."""
     facts = _facts()
     facts.add_row("task", f"{dataset.task} {dataset.kind}, {dataset.num_outputs} outputs")
@@ -126,21 +128,23 @@ def statistics_page(dataset: GraphDataset, found: Statistics) -> RenderableType:
     return Group(*parts)
 
 
-def schema_page(schema: TableSchema) -> RenderableType:
+def schema_page(schema: "TableSchema") -> RenderableType:
     """What was learned about the columns of own tables."""
     grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in ("column", "table", "read as", "learned on the training part"):
         grid.add_column(name)
     for table, columns in (("nodes", schema.columns), ("edges", schema.edge_columns)):
-        for column in columns:
+        for column in columns[:_ROWS]:
             grid.add_row(column.name, table, column.role, _learned(column))
+        if len(columns) > _ROWS:
+            grid.add_row(f"... {len(columns) - _ROWS} more", table, "", "")
     for name in schema.target.names:
         grid.add_row(name, "target", schema.target.kind, _shorten(schema.target.classes))
     rules = f"Missing values: {schema.missing}. Scaling: {schema.scaling}."
     return Group(grid, Text(rules, "dim"))
 
 
-def dataset_record(dataset: GraphDataset, found: Statistics) -> dict:
+def dataset_record(dataset: "GraphDataset", found: "Statistics") -> dict:
     """Data that were read, as plain values."""
     split = {"name": dataset.split.name, "seed": dataset.split.seed, "unit": dataset.split.unit}
     split |= {part: index.numel() for part, index in dataset.split.parts()}
@@ -164,16 +168,17 @@ def _place(named: NamedSet, root: str | Path | None) -> str | None:
     if raw is not None:
         return str(raw)
     if named.name == "mnist-superpixels":
-        from graphcon.data import superpixels
-
-        built = superpixels.find_built(root)
+        built = _store.find_built(root)
         if built is not None:
             return str(built)
+    if named.reader == "ogb":
+        folder = _store.cache_folder() / named.folder / named.folder
+        return str(folder) if (folder / "raw").is_dir() else None
     return "inside the package" if named.is_embedded else None
 
 
 def _summary(named: NamedSet, protocol: str) -> str:
-    summary = PROTOCOLS[protocol].summary
+    summary = PROTOCOL_SUMMARIES[protocol]
     return summary if named.sizes is None else f"{summary}: {' / '.join(f'{size:,}' for size in named.sizes)} graphs"
 
 
@@ -204,10 +209,10 @@ def _bars(name: str, unit: str, counts: tuple[tuple[str, float], ...]) -> Render
     grid.add_column(unit, justify="right")
     grid.add_column("")
     largest = max((count for _, count in counts), default=0) or 1
-    for label, count in counts[:40]:
+    for label, count in counts[:_ROWS]:
         grid.add_row(label, f"{count:,.0f}", Text("█" * round(_BAR * count / largest), "cyan"))
-    if len(counts) > 40:
-        grid.add_row(f"... {len(counts) - 40} more", "", "")
+    if len(counts) > _ROWS:
+        grid.add_row(f"... {len(counts) - _ROWS} more", "", "")
     return grid
 
 

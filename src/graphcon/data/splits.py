@@ -30,7 +30,7 @@ def random_development(
         per_class: How many nodes of a class are for training.
         name: What the split calls itself.
     """
-    rng, labels = np.random.default_rng(seed), y.numpy()
+    rng, labels = _generator(seed), y.numpy()
     if num_development >= len(labels):
         raise InputError(
             f"protocol {name}: {num_development} development nodes leave nothing for test, the graph has "
@@ -87,7 +87,7 @@ def consecutive(
     """
     order = torch.arange(num_train + num_val)
     if val_from_train:
-        order = order[torch.from_numpy(np.random.default_rng(seed).permutation(len(order)))]
+        order = order[torch.from_numpy(_generator(seed).permutation(len(order)))]
     size = num_train + num_val + num_test
     test = torch.arange(num_train + num_val, size)
     return Split(name, order[:num_train], order[num_train:], test, size=size, unit="graph", seed=seed)
@@ -122,7 +122,7 @@ def random_fractions(
             f"split shares train={train:g}, val={val:g}: each must lie between 0 and 1, train above 0, and "
             "their sum must not exceed 1."
         )
-    rng = np.random.default_rng(seed)
+    rng = _generator(seed)
     pool = np.arange(size) if candidates is None else candidates.numpy()
     order = rng.permutation(pool)
     groups = [order]
@@ -139,3 +139,9 @@ def random_fractions(
             part.append(chunk)
     index = (torch.from_numpy(np.concatenate(part)) for part in parts)
     return Split(name, *index, size=size, unit="graph" if unit == "graph" else "node", seed=seed)
+
+
+def _generator(seed: int | None) -> np.random.Generator:
+    if seed is not None and seed < 0:
+        raise InputError(f"--seed {seed}: must not be negative.")
+    return np.random.default_rng(seed)

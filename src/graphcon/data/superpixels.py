@@ -9,12 +9,13 @@ The result is a folder of four arrays and ``build.json``. While it is being buil
 import gzip
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+import signal
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import torch
@@ -23,18 +24,14 @@ from torch_geometric.data import Data
 from graphcon.data import _slic, _store
 from graphcon.errors import InputError
 
-Adjacency = Literal["nearest", "regions"]
 FEATURES = ("intensity", "x", "y")
-NUM_SEGMENTS, NUM_NEAREST, SIDE, CHUNK = 75, 8, 28, 500
-_FOLDER = "mnist_superpixels"
+CHUNK = 500
 _FILES = {
     "train-images-idx3-ubyte": 60_000,
     "train-labels-idx1-ubyte": 60_000,
     "t10k-images-idx3-ubyte": 10_000,
     "t10k-labels-idx1-ubyte": 10_000,
 }
-# Intensities and centroids are kept as 16-bit fractions: exact to 1/65535, a quarter of the size of doubles.
-_FULL = 65_535
 
 
 class SuperpixelGraphs(Sequence[Data]):
@@ -50,12 +47,24 @@ class SuperpixelGraphs(Sequence[Data]):
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         facts = json.loads((self.folder / "build.json").read_text())
-        self.adjacency: Adjacency = facts["adjacency"]
+        self.adjacency: _slic.Adjacency = facts["adjacency"]
         self.sizes: tuple[int, int, int] = tuple(facts["sizes"])
-        self._arrays = {
-            name: np.load(self.folder / f"{name}.npy", mmap_mode="r")
-            for name in ("intensity", "centroid", "edges", "label")
-        }
+        self._open()
+
+    def _open(self) -> None:
+        names = ("intensity", "centroid", "edges", "label")
+        self._arrays = {name: np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in names}
+
+    def __getstate__(self) -> dict:
+        """Without the arrays: a process that gets this object opens the files itself, and shares their
+        pages.
+        """
+        return {key: value for key, value in vars(self).items() if key != "_arrays"}
+
+    def __setstate__(self, state: dict) -> None:
+        """Opens the files again."""
+        vars(self).update(state)
+        self._open()
 
     @property
     def directed(self) -> bool:
@@ -75,8 +84,8 @@ class SuperpixelGraphs(Sequence[Data]):
     def __getitem__(self, place: int) -> Data:  # pyright: ignore[reportIncompatibleMethodOverride]  # no slices
         """The graph of one image."""
         arrays = self._arrays
-        centroid = torch.from_numpy(arrays["centroid"][place].astype(np.float32) / _FULL)
-        intensity = torch.from_numpy(arrays["intensity"][place].astype(np.float32) / _FULL)
+        centroid = torch.from_numpy(arrays["centroid"][place].astype(np.float32) / _slic.FULL)
+        intensity = torch.from_numpy(arrays["intensity"][place].astype(np.float32) / _slic.FULL)
         stored = torch.from_numpy(arrays["edges"][place].astype(np.int64))
         if self.adjacency == "nearest":
             target = torch.arange(stored.size(0)).repeat_interleave(stored.size(1))
@@ -96,7 +105,7 @@ def build(
     root: str | Path | None = None,
     out: str | Path | None = None,
     *,
-    adjacency: Adjacency = "nearest",
+    adjacency: _slic.Adjacency = "nearest",
     workers: int | None = None,
     limit: int | None = None,
     report: Callable[[int, int], None] | None = None,
@@ -116,11 +125,11 @@ def build(
     Returns:
         The folder.
     """
-    if adjacency not in get_args(Adjacency):
-        raise InputError(f"--adjacency {adjacency}: must be one of {', '.join(get_args(Adjacency))}.")
+    if adjacency not in get_args(_slic.Adjacency):
+        raise InputError(f"--adjacency {adjacency}: must be one of {', '.join(get_args(_slic.Adjacency))}.")
     _slic._slic()
-    name = f"slic{NUM_SEGMENTS}-{adjacency}" + (f"-{limit}" if limit else "")
-    final = Path(out) if out else _store.cache_folder() / _FOLDER / name
+    name = _store.BUILDS[adjacency] + (f"-{limit}" if limit else "")
+    final = Path(out) if out else _store.cache_folder() / "mnist_superpixels" / name
     if (final / "build.json").is_file():
         return final
     if final.exists():
@@ -133,7 +142,9 @@ def build(
     notify = report or (lambda done, total: None)
     notify(count, len(images))
     jobs = {start: images[start : start + CHUNK] for start in starts}
-    for start, chunk in _in_parallel(partial(_build_chunk, adjacency=adjacency), jobs, workers or os.cpu_count() or 1):
+    for start, chunk in _in_parallel(
+        partial(_slic.build_graphs, adjacency=adjacency), jobs, workers or os.cpu_count() or 1
+    ):
         stop = start + len(chunk["intensity"])
         for key, values in chunk.items():
             arrays[key][start:stop] = values
@@ -145,7 +156,7 @@ def build(
         notify(count, len(images))
     facts = {
         "adjacency": adjacency,
-        "num_segments": NUM_SEGMENTS,
+        "num_segments": _slic.NUM_SEGMENTS,
         "compactness": _slic.COMPACTNESS,
         "sizes": sizes,
     }
@@ -156,55 +167,15 @@ def build(
     return final
 
 
-def find_built(root: str | Path | None = None) -> Path | None:
-    """A finished build of all images below the data roots; nearest neighbours before touching regions."""
-    for place in _store.roots(root):
-        for adjacency in get_args(Adjacency):
-            folder = place / _FOLDER / f"slic{NUM_SEGMENTS}-{adjacency}"
-            if (folder / "build.json").is_file():
-                return folder
-    return None
-
-
-def with_centroids(graphs: Iterable[Data]) -> list[Data]:
-    """PyG's superpixel graphs with the centroid beside the intensity, in the units of
+def with_centroid(data: Data) -> Data:
+    """A superpixel graph of PyG with the centroid beside the intensity, in the form of
     :class:`SuperpixelGraphs`.
     """
-    result = []
-    for data in graphs:
-        assert data.x is not None
-        assert data.pos is not None
-        data.pos = data.pos / (SIDE - 1)
-        data.x = torch.cat([data.x, data.pos], dim=1)
-        result.append(data)
-    return result
-
-
-def _build_chunk(images: np.ndarray, adjacency: Adjacency) -> dict[str, np.ndarray]:
-    """The arrays of some images; runs in a process of its own."""
-    shape = _edge_shape(adjacency)
-    chunk = {
-        "intensity": np.empty((len(images), NUM_SEGMENTS), dtype=np.uint16),
-        "centroid": np.empty((len(images), NUM_SEGMENTS, 2), dtype=np.uint16),
-        "edges": np.full((len(images), *shape), _slic.PADDING, dtype=np.uint8),
-    }
-    for i, pixels in enumerate(images):
-        image = pixels / 255.0
-        labels = _slic.segment(image, NUM_SEGMENTS)
-        intensity, centroid = _slic.describe_regions(labels, image)
-        chunk["intensity"][i] = np.round(intensity * _FULL)
-        chunk["centroid"][i] = np.round(centroid / (SIDE - 1) * _FULL)
-        if adjacency == "nearest":
-            chunk["edges"][i] = _slic.nearest(centroid, NUM_NEAREST)
-        else:
-            pairs = _slic.adjacent(labels)
-            chunk["edges"][i, : len(pairs)] = pairs
-    return chunk
-
-
-def _edge_shape(adjacency: Adjacency) -> tuple[int, int]:
-    # A planar graph of n nodes has at most 3n - 6 edges.
-    return (NUM_SEGMENTS, NUM_NEAREST) if adjacency == "nearest" else (3 * NUM_SEGMENTS - 6, 2)
+    assert data.x is not None
+    assert data.pos is not None
+    data.pos = data.pos / (_slic.SIDE - 1)
+    data.x = torch.cat([data.x, data.pos], dim=1)
+    return data
 
 
 def _in_parallel(function: Callable, jobs: dict[int, np.ndarray], workers: int):
@@ -212,7 +183,9 @@ def _in_parallel(function: Callable, jobs: dict[int, np.ndarray], workers: int):
     if workers == 1:
         yield from ((key, function(job)) for key, job in jobs.items())
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    # An interrupt is for the caller: it stops handing out work, and what is under way is finished.
+    quiet = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), **quiet) as pool:
         futures = {pool.submit(function, job): key for key, job in jobs.items()}
         try:
             for future in as_completed(futures):
@@ -221,13 +194,13 @@ def _in_parallel(function: Callable, jobs: dict[int, np.ndarray], workers: int):
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _open(work: Path, labels: np.ndarray, adjacency: Adjacency) -> tuple[dict[str, np.memmap], np.memmap]:
+def _open(work: Path, labels: np.ndarray, adjacency: _slic.Adjacency) -> tuple[dict[str, np.memmap], np.memmap]:
     """The arrays on disk and the marks of finished chunks: made, or opened where a build was stopped."""
     num_images = len(labels)
     shapes = {
-        "intensity": ((num_images, NUM_SEGMENTS), np.uint16),
-        "centroid": ((num_images, NUM_SEGMENTS, 2), np.uint16),
-        "edges": ((num_images, *_edge_shape(adjacency)), np.uint8),
+        "intensity": ((num_images, _slic.NUM_SEGMENTS), np.uint16),
+        "centroid": ((num_images, _slic.NUM_SEGMENTS, 2), np.uint16),
+        "edges": ((num_images, *_slic.edge_shape(adjacency)), np.uint8),
         "done": ((-(-num_images // CHUNK),), np.uint8),
     }
     work.mkdir(parents=True, exist_ok=True)
@@ -276,7 +249,7 @@ def _read_idx(raw: Path, name: str, count: int) -> np.ndarray:
         content = gzip.decompress(content) if path.suffix == ".gz" else content
     except (OSError, EOFError) as error:
         raise InputError(f"{path}: cannot be unpacked ({error}). Fetch the file again.") from error
-    shape = (count, SIDE, SIDE) if "images" in name else (count,)
+    shape = (count, _slic.SIDE, _slic.SIDE) if "images" in name else (count,)
     # An idx file opens with 0, 0, the type (8: bytes), the number of dimensions, and the dimensions.
     header = bytes([0, 0, 8, len(shape)]) + b"".join(size.to_bytes(4, "big") for size in shape)
     if not content.startswith(header) or len(content) != len(header) + int(np.prod(shape)):

@@ -4,6 +4,7 @@ Every function returns a :class:`GraphDataset` or a PyG ``Data``, and the same s
 """
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
@@ -74,7 +75,7 @@ def block_model(
         num_outputs=num_classes,
         num_features=num_features,
         split=splits.random_fractions(num_nodes, seed, labels=labels),
-        splitter=lambda other: splits.random_fractions(num_nodes, other, labels=labels),
+        splitter=partial(splits.random_fractions, num_nodes, labels=labels),
     )
 
 

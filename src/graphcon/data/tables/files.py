@@ -5,6 +5,7 @@ header.
 import csv
 import gzip
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -130,6 +131,10 @@ def _check_header(path: Path, content: bytes, delimiter: str) -> list[str]:
             f"{_DELIMITERS.get(delimiter, repr(delimiter))}s, but holds {name}s. "
             f"Say --delimiter {shown}, or save the file with {_DELIMITERS.get(delimiter, repr(delimiter))}s."
         )
+    if "" in header and len(header) > 1:
+        raise InputError(
+            f"{path}, row 1: column {header.index('') + 1} has no name. Name it, or write the table without an index."
+        )
     repeated = [name for name in header if header.count(name) > 1]
     if repeated:
         raise InputError(f"{path}, row 1: two columns are called '{repeated[0]}'. Names must differ: rename one.")
@@ -143,10 +148,10 @@ def _check_header(path: Path, content: bytes, delimiter: str) -> list[str]:
 
 def _check_rows(path: Path, content: bytes, delimiter: str, width: int) -> None:
     """Every row must have as many fields as the header; counted at once, and only then row by row."""
-    rows = content.count(b"\n") + (not content.endswith(b"\n"))
-    plain = b'"' not in content and b"\n\n" not in content and b"\r\n\r\n" not in content
-    # An empty row of a table of one column is an empty cell, which no count can tell from a blank line.
-    if plain and content.count(delimiter.encode()) == rows * (width - 1):
+    # What is in quotes may hold anything.
+    bare = re.sub(rb'"[^"]*"', b"", content) if b'"' in content else content
+    bare = bare.rstrip(b"\r\n")
+    if bare.count(delimiter.encode()) == (bare.count(b"\n") + 1) * (width - 1):
         return
     try:
         reader = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), delimiter=delimiter)

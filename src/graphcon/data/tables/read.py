@@ -53,8 +53,8 @@ def read_tables(
         InputError: Something is wrong with the tables: the file, the row, the column, the rule and the cure.
     """
     for key in ("target", "split_column", "ignore", "categorical", "words", "features", "edge_features"):
-        if isinstance(changes.get(key), str):
-            changes[key] = (changes[key],)
+        if changes.get(key) is not None:
+            changes[key] = (changes[key],) if isinstance(changes[key], str) else tuple(changes[key])
     options = replace(options or TableOptions(), **changes)
     node_table = as_table(nodes, "nodes", options)
     edge_table = as_table(edges, "edges", options)
@@ -94,7 +94,7 @@ def read_tables(
         edges=edge_roles,
         edge_columns=edge_columns,
         graphs=None if graph_table is None else find_graph_roles(graph_table, options).graph,
-        directed=options.directed,
+        directed=bool(options.direction),
         degree=options.degree,
         missing=options.missing,
         scaling=options.scaling,
@@ -116,10 +116,10 @@ def read_tables(
         splitter=None,
         num_categories=schema.num_categories,
         edge_dim=schema.edge_dim,
-        class_names=target.classes if target.kind == "classification" else target.names,
+        class_names=target.names if target.kind == "multilabel" else target.classes,
         target_names=target.names,
         feature_names=schema.feature_names,
-        directed=options.directed,
+        directed=bool(options.direction),
         notes=(*joined.notes, *notes, *more),
     )
     return dataset, schema
@@ -145,7 +145,7 @@ def _connect(
     # Ids may start anew in every graph, if the edges say to which graph they belong.
     in_graph = roles.graph if edge_roles.graph is not None else None
     check_ids(nodes, roles.id, in_graph)
-    joined = connect(nodes, roles.id, in_graph, edges, edge_roles, directed=options.directed)
+    joined = connect(nodes, roles.id, in_graph, edges, edge_roles, directed=bool(options.direction))
     if roles.graph is None:
         return joined, None
     check_ids(nodes, None, roles.graph)

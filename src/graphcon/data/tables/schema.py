@@ -11,7 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from graphcon.data._kinds import Task
-from graphcon.data.tables.columns import Column, encode
+from graphcon.data.tables.columns import Column
 from graphcon.data.tables.connect import (
     Connection,
     check_ids,
@@ -20,6 +20,7 @@ from graphcon.data.tables.connect import (
     connect,
     number_graphs,
 )
+from graphcon.data.tables.encode import encode
 from graphcon.data.tables.files import Table, read_file
 from graphcon.data.tables.roles import EdgeRoles
 from graphcon.data.tables.targets import Target, encode_target

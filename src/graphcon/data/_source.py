@@ -1,0 +1,54 @@
+"""One door for every command: a named set, a file in another format, or own tables."""
+
+from pathlib import Path
+
+from graphcon.data._dataset import GraphDataset
+from graphcon.data._named import load
+from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
+from graphcon.data.tables import TableSchema, read_tables
+from graphcon.errors import InputError
+
+
+def open_data(
+    name: str | None = None,
+    *,
+    nodes: str | Path | None = None,
+    edges: str | Path | None = None,
+    graphs: str | Path | None = None,
+    options: TableOptions = DEFAULT_OPTIONS,
+    root: str | Path | None = None,
+    protocol: str | None = None,
+    download: bool = True,
+) -> tuple[GraphDataset, TableSchema | None]:
+    """What a user named, with the schema to read new tables by where it came from tables.
+
+    Args:
+        name: A named set, or a ``.npz`` (gnn-benchmark) or ``.graphml`` file.
+        nodes: Own table of nodes.
+        edges: Own table of edges.
+        graphs: Own table of graphs.
+        options: The choices for own tables; its seed chooses the split of a named set too.
+        root: Where named sets are looked for first.
+        protocol: How a named set is split.
+        download: Whether a named set may be fetched.
+    """
+    if name is not None and (nodes is not None or edges is not None or graphs is not None):
+        raise InputError(f"'{name}' and --nodes or --edges: name a set or own tables, not both.")
+    if name is None:
+        if nodes is None or edges is None:
+            absent = "--nodes" if nodes is None else "--edges"
+            raise InputError(f"{absent} is missing: own tables are a table of nodes and a table of edges.")
+        return read_tables(nodes, edges, graphs, options)
+    if name.endswith((".npz", ".graphml")):
+        return _open_file(name, options)
+    choices = {"protocol": protocol, "seed": options.seed, "directed": options.direction}
+    return load(name, root, download=download, **choices), None
+
+
+def _open_file(name: str, options: TableOptions) -> tuple[GraphDataset, TableSchema | None]:
+    from graphcon.data import convert
+
+    if name.endswith(".npz"):
+        shares = {"seed": options.seed, "train": options.train, "val": options.val}
+        return convert.from_npz(name, directed=bool(options.direction), **shares), None
+    return convert.from_graphml(name, options=options)

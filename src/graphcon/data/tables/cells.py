@@ -1,0 +1,75 @@
+"""The cells of a column in the type of their role; what cannot be one is refused with its row."""
+
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from graphcon.data.tables.files import Table
+from graphcon.errors import InputError
+
+Role = Literal["number", "boolean", "category", "index", "words", "vector"]
+TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def clean(table: Table, name: str, role: Role) -> pl.Series:
+    """The cells in the type of their role; what cannot be one is refused, empty cells stay empty."""
+    values = table.frame[name]
+    if role == "words":
+        if isinstance(values.dtype, pl.List | pl.Array):
+            return values.cast(pl.List(pl.String))
+        return _split_words(values.cast(pl.String))
+    if role == "category":
+        return values.cast(pl.String)
+    if role == "boolean" and values.dtype == pl.String:
+        lower = values.str.to_lowercase()
+        odd = values.is_not_null() & ~lower.is_in(list(TRUTH))
+        if odd.any():
+            table.refuse(name, odd, "Must be true or false: correct it.")
+        return lower.replace_strict(list(TRUTH), list(TRUTH.values()), default=None, return_dtype=pl.Float64)
+    if role == "vector":
+        return _check_vectors(table, name, values)
+    try:
+        numbers = values.cast(pl.Float64)
+    except pl.exceptions.PolarsError:
+        odd = values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
+        table.refuse(name, odd, "Must be a number: correct it, or say --null-values if it means an empty cell.")
+    bad = (numbers.is_nan() | (numbers.abs() > _LARGEST)).fill_null(False)
+    if bad.any():
+        table.refuse(
+            name,
+            bad,
+            "A feature must be a finite number: correct it, or leave the cell empty and choose --missing.",
+        )
+    return numbers
+
+
+def _split_words(values: pl.Series) -> pl.Series:
+    return values.str.replace_all(r"[\s,;|]+", " ").str.strip_chars().str.split(" ").list.filter(pl.element() != "")
+
+
+def _check_vectors(table: Table, name: str, values: pl.Series) -> pl.Series:
+    try:
+        lists = values.cast(pl.List(pl.Float64))
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"{table.path}, column '{name}': holds {values.dtype}. A list must hold numbers or words."
+        ) from error
+    lengths = lists.list.len()
+    width = lengths.drop_nulls().mode().min()
+    odd = (lengths != width).fill_null(False)
+    if odd.any():
+        table.refuse(name, odd, f"All lists of a column must have one length, most here have {width}.")
+    bad = lists.list.eval(pl.element().is_null() | pl.element().is_nan() | pl.element().is_infinite()).list.any()
+    if bad.fill_null(False).any():
+        table.refuse(name, bad.fill_null(False), "A feature must hold finite numbers only: correct it.")
+    return lists
+
+
+def as_matrix(values: pl.Series) -> np.ndarray:
+    """Numbers, or lists of numbers of one length, as [rows, numbers per cell]."""
+    if isinstance(values.dtype, pl.List):
+        width = len(values[0]) if len(values) else 1
+        return values.explode().to_numpy().astype(np.float64).reshape(-1, max(1, width))
+    return values.cast(pl.Float64).to_numpy().reshape(-1, 1)

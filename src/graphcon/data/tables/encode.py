@@ -1,0 +1,100 @@
+"""How cells become numbers, by what was learned about their column."""
+
+import numpy as np
+import polars as pl
+
+from graphcon.data.tables.cells import as_matrix, clean
+from graphcon.data.tables.columns import MISSING, MISSING_CURE, Column
+from graphcon.data.tables.files import Table
+from graphcon.errors import InputError
+
+
+def encode(table: Table, column: Column) -> tuple[np.ndarray, list[str]]:
+    """The cells of a column as numbers: float32 [rows, width], or int64 [rows] where the role is ``index``.
+
+    Returns:
+        The numbers, and a note for what training never saw.
+    """
+    name = column.name
+    values = clean(table, name, "category" if column.role == "index" else column.role)
+    empty = values.is_null()
+    if column.fill is None and empty.any():
+        table.refuse(name, empty, MISSING_CURE)
+    notes = [f"{table.path}, column '{name}': {int(empty.sum()):,} empty cell(s), {_filled(column)}."]
+    notes = notes if empty.any() else []
+    if column.role == "words":
+        numbers, unseen = _encode_words(table, column, values)
+        return numbers, notes + unseen
+    if column.role in ("category", "index"):
+        numbers, unseen = _encode_categories(table, column, values)
+        return numbers, notes + unseen
+    if len(empty) == int(empty.sum()):
+        numbers = np.full((len(values), column.width), np.nan)
+    else:
+        filled = np.flatnonzero(~empty.to_numpy())
+        known = as_matrix(values.drop_nulls())
+        if known.shape[1] != column.width:
+            raise InputError(
+                f"{table.path}, column '{name}': cells hold {known.shape[1]} numbers, {column.width} when "
+                "this was learned. Write lists of that length."
+            )
+        numbers = np.full((len(values), column.width), np.nan)
+        numbers[filled] = known
+    if column.fill is not None:
+        numbers = np.where(np.isnan(numbers), np.array(column.fill), numbers)
+    return ((numbers - np.array(column.shift)) / np.array(column.scale)).astype(np.float32), notes
+
+
+def _filled(column: Column) -> str:
+    if column.role == "words":
+        return "read as no words"
+    if column.role in ("category", "index"):
+        return "read as a category of their own" if MISSING in column.categories else "read as unknown"
+    return f"filled with {column.fill[0]:.4g}" if column.width == 1 and column.fill else "filled"
+
+
+def _encode_categories(table: Table, column: Column, values: pl.Series) -> tuple[np.ndarray, list[str]]:
+    places = pl.DataFrame(
+        {"value": column.categories, "place": np.arange(1, len(column.categories) + 1)},
+        schema={"value": pl.String, "place": pl.Int64},
+    )
+    values = values.fill_null(MISSING)
+    found = pl.DataFrame({"value": values}).join(places, on="value", how="left", maintain_order="left")["place"]
+    # An empty cell that training never saw is reported as empty, not as a category.
+    unknown = found.is_null() & (values != MISSING)
+    notes = []
+    if unknown.any():
+        examples = values.filter(unknown).unique().sort().head(3).to_list()
+        notes.append(
+            f"{table.path}, column '{column.name}': {int(unknown.sum()):,} cell(s) hold categories that the "
+            f"training part never saw ({', '.join(examples)}{', ...' if len(examples) == 3 else ''}); they "
+            "count as unknown."
+        )
+    index = found.fill_null(0).to_numpy()
+    if column.role == "index":
+        return index.astype(np.int64), notes
+    hot = np.zeros((len(index), column.width + 1), dtype=np.float32)
+    hot[np.arange(len(index)), index] = 1.0
+    return hot[:, 1:], notes
+
+
+def _encode_words(table: Table, column: Column, values: pl.Series) -> tuple[np.ndarray, list[str]]:
+    if len(values) * column.width > 2e9:
+        raise InputError(
+            f"{table.path}, column '{column.name}': {column.width:,} words for {len(values):,} rows do not "
+            "fit into memory. Keep fewer with --words-limit."
+        )
+    cells = pl.DataFrame({"row": np.arange(len(values)), "word": values}).explode("word").drop_nulls()
+    places = pl.DataFrame({"word": column.categories, "place": np.arange(column.width)})
+    found = cells.join(places, on="word", how="left")
+    known = found.drop_nulls()
+    hot = np.zeros((len(values), column.width), dtype=np.float32)
+    hot[known["row"].to_numpy(), known["place"].to_numpy()] = 1.0
+    unseen = found.filter(pl.col("place").is_null())["word"].n_unique()
+    notes = []
+    if unseen:
+        notes.append(
+            f"{table.path}, column '{column.name}': {unseen:,} word(s) are not among the {column.width:,} "
+            "kept from the training part; they do not count."
+        )
+    return hot, notes
