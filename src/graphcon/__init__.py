@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from graphcon.errors import InputError
     from graphcon.oscillator import GraphCON
     from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
+    from graphcon.training.fit import fit
+    from graphcon.training.run import load
 
 __version__ = version("graphcon")
 
@@ -23,6 +25,8 @@ __all__ = [
     "__version__",
     "check_coupling",
     "detect_divergence",
+    "fit",
+    "load",
 ]
 
 # Names are fetched when they are asked for: `graphcon --help` need not wait for PyTorch.
@@ -35,8 +39,10 @@ _HOME = {
     "UnstableDynamicsWarning": "stability",
     "check_coupling": "conformance",
     "detect_divergence": "divergence",
+    "fit": "training.fit",
+    "load": "training.run",
 }
-_ROOMS = ("couplings", "diagnostics", "integrators", "memory", "models", "stability")
+_ROOMS = ("couplings", "data", "diagnostics", "integrators", "memory", "models", "stability")
 
 
 def __getattr__(name: str) -> Any:

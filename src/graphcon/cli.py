@@ -214,10 +214,7 @@ def _spelled_out(argv: list[str]) -> list[str]:
     """Lets the options of own tables be given to `train` and `tune` by their bare names: --target for all it is."""
     if argv[:1] not in (["train"], ["tune"]):
         return argv
-    taken = {"seed", "directed"}
-    short = {
-        f"--{field.name.replace('_', '-')}": field.name for field in fields(TableOptions) if field.name not in taken
-    }
+    short = {f"--{field.name.replace('_', '-')}" for field in fields(TableOptions)} - {"--seed"}
     spelled = []
     for word in argv:
         name, equals, value = word.partition("=")

@@ -28,9 +28,10 @@ def molecules() -> Recipe:
     )
 
 
-@pytest.fixture
-def tables(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two communities, told apart by a number and a category; node 3 has no label."""
+    tmp_path = tmp_path_factory.mktemp("tables")
     generator = torch.Generator().manual_seed(0)
     team = [i % 2 for i in range(60)]
     score = (torch.randn(60, generator=generator) + 2 * torch.tensor(team)).tolist()

@@ -1,6 +1,7 @@
 """The work behind `graphcon train`, `evaluate`, `predict`, `export`, `tune` and `recipes`."""
 
 import json
+import os
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +70,8 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console, quie
             return make(out.name, recipe.trainer.epochs)
 
         result = run.train(recipe, out, resume=resuming, reporter=reporter)
+    if os.environ.get("LOCAL_RANK", "0") != "0":  # one of several processes, and not the one that talks
+        return 0
     if result is None:
         console.print(f"Saved. Go on with: graphcon train --resume {out}", highlight=False)
         return 130

@@ -26,25 +26,23 @@ class DataConfig:
     """Which data, and which part of them is for what.
 
     Attributes:
-        name: A named set (see: graphcon data).
+        name: A named set (see: graphcon data), or a .npz or .graphml file.
         protocol: How it is split; its first protocol by default.
         split: Which of the fixed splits, or the seed of a random one.
         root: Where named sets are looked for first; then $GRAPHCON_DATA, ~/.cache/graphcon.
-        directed: Whether edges keep their direction; by default as published.
         normalize: Whether the numbers of every node are divided by their sum, as is usual for word counts.
         batch_size: Graphs per batch, where there are many.
         workers: Processes that prepare batches.
         nodes: Own table of nodes, CSV or Parquet, in place of a named set.
         edges: Own table of edges.
         graphs: Own table of graphs, where graphs have the target.
-        table: How own tables are read.
+        table: How own tables are read; each of these options can be given by its bare name, --target for one.
     """
 
     name: str | None = None
     protocol: str | None = None
     split: int = 0
     root: Annotated[Path | None, _also("--data-root")] = None
-    directed: bool | None = None
     normalize: bool = False
     batch_size: int = 128
     workers: int = 0

@@ -1,7 +1,6 @@
 """The data a recipe asks for."""
 
 import dataclasses
-from pathlib import Path
 
 import torch
 from torch_geometric.data import Data
@@ -19,24 +18,17 @@ def load_dataset(config: DataConfig, *, with_test: bool = True) -> tuple[GraphDa
         config: Which data.
         with_test: Whether the test part is there; a search works without.
     """
-    schema = None
-    if config.nodes is not None or config.edges is not None or config.graphs is not None:
-        if config.name is not None:
-            raise InputError(f"data.name = {config.name!r} and --nodes: name a set or own tables, not both")
-        missing = [f"--{name}" for name in ("nodes", "edges") if getattr(config, name) is None]
-        if missing:
-            raise InputError(f"{' and '.join(missing)} is missing: own tables are a table of nodes and one of edges")
-        options = dataclasses.replace(config.table, seed=config.split)
-        if config.directed is not None:
-            options = dataclasses.replace(options, directed=config.directed)
-        nodes, edges = Path(str(config.nodes)), Path(str(config.edges))
-        dataset, schema = data.read_tables(nodes, edges, config.graphs, options)
-    elif config.name is None:
+    if config.name is None and config.nodes is None and config.edges is None:
         raise InputError("no data: name a recipe (see: graphcon recipes), a set with --data.name, or own tables")
-    else:
-        dataset = data.load(
-            config.name, config.root, protocol=config.protocol, seed=config.split, directed=config.directed
-        )
+    dataset, schema = data.open_data(
+        config.name,
+        nodes=config.nodes,
+        edges=config.edges,
+        graphs=config.graphs,
+        options=dataclasses.replace(config.table, seed=config.split),
+        root=config.root,
+        protocol=config.protocol,
+    )
     if config.normalize:
         dataset = _normalized(dataset)
     return (dataset if with_test else _without_test(dataset)), schema

@@ -1,0 +1,93 @@
+"""The training loop for those who prefer Python."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from lightning_fabric import Fabric
+from torch.nn import Module
+from torch_geometric.data import Data
+
+from graphcon.data import GraphDataset, Split, convert
+from graphcon.training.config import DataConfig, OptimizerConfig, Recipe, ScheduleConfig, TrainerConfig
+from graphcon.training.folder import RunFolder
+from graphcon.training.interrupt import gently
+from graphcon.training.loop import Fitted, Reporter, fit_loop
+from graphcon.training.spec import TaskSpec
+
+
+def fit(
+    model: Module,
+    data: GraphDataset | Data | Sequence[Data],
+    *,
+    split: Split | None = None,
+    epochs: int = 200,
+    lr: float = 0.01,
+    weight_decay: float = 0.0,
+    optimizer: str = "adam",
+    schedule: str = "none",
+    clip: float | None = None,
+    batch_size: int = 128,
+    metric: str | None = None,
+    loss: str | None = None,
+    patience: int = 50,
+    validate_every: int = 1,
+    class_weights: bool = False,
+    precision: str = "32-true",
+    accelerator: str = "cpu",
+    seed: int = 0,
+    out: str | Path | None = None,
+    reporter: Reporter | None = None,
+) -> Fitted:
+    """Trains any model with the loop of ``graphcon train`` and leaves its best weights in it.
+
+    Args:
+        model (torch.nn.Module): A model of PyG or of one's own. It is called with what its forward names of ``x``,
+            ``edge_index``, ``edge_weight``, ``edge_attr``, ``batch``, ``batch_size``, ``x_categories``, ``pos``.
+        data: A data set of :mod:`graphcon.data`, one PyG graph with its masks, or a list of graphs.
+        split (Split, optional): Which part is for what. (default: the data's own)
+        epochs (int, optional): The most epochs. (default: :obj:`200`)
+        lr (float, optional): The learning rate. (default: :obj:`0.01`)
+        weight_decay (float, optional): Decay of the weights. (default: :obj:`0.0`)
+        optimizer (str, optional): ``adam``, ``adamw``, ``adamax`` or ``sgd``. (default: :obj:`"adam"`)
+        schedule (str, optional): ``none``, ``cosine``, ``one-cycle`` or ``plateau``. (default: :obj:`"none"`)
+        clip (float, optional): Largest norm of the gradient. (default: none)
+        batch_size (int, optional): Graphs per batch. (default: :obj:`128`)
+        metric (str, optional): What selects the weights on validation. (default: by the kind of target)
+        loss (str, optional): What is minimised. (default: by the kind of target)
+        patience (int, optional): Epochs without improvement before it stops; 0 for never. (default: :obj:`50`)
+        validate_every (int, optional): Epochs between validations. (default: :obj:`1`)
+        class_weights (bool, optional): Whether rare classes count more. (default: :obj:`False`)
+        precision (str, optional): ``32-true``, ``bf16-mixed`` or ``16-mixed``. (default: :obj:`"32-true"`)
+        accelerator (str, optional): ``cpu``, ``cuda``, ``mps`` or ``auto``. (default: :obj:`"cpu"`)
+        seed (int, optional): Seed of the batches and the dropout. (default: :obj:`0`)
+        out (str or Path, optional): A folder for the log and the checkpoints; gone on from if it has one.
+        reporter (optional): Its ``epoch(record)`` is called after every epoch.
+
+    Returns:
+        How it ended: epochs, best epoch, metric, value, seconds and why it stopped.
+    """
+    dataset = data if isinstance(data, GraphDataset) else convert.from_pyg(data, split=split, seed=seed)
+    recipe = Recipe(
+        data=DataConfig(batch_size=batch_size),
+        optimizer=OptimizerConfig(cast(Any, optimizer), lr, weight_decay, clip=clip),
+        schedule=ScheduleConfig(cast(Any, schedule)),
+        trainer=TrainerConfig(
+            epochs=epochs,
+            patience=patience,
+            validate_every=validate_every,
+            metric=cast(Any, metric),
+            loss=cast(Any, loss),
+            class_weights=class_weights,
+            precision=cast(Any, precision),
+        ),
+        seed=seed,
+    )
+    folder = None
+    if out is not None:
+        folder = RunFolder(Path(out))
+        folder.path.mkdir(parents=True, exist_ok=True)
+    fabric = Fabric(accelerator=accelerator, precision=cast(Any, precision), devices=1)
+    fabric.launch()
+    with gently():
+        return fit_loop(model, dataset, TaskSpec.of(dataset), recipe, fabric, folder, reporter)

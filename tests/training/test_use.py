@@ -1,0 +1,254 @@
+"""What is done with a run: predict, measure, export, search, from Python and from the command line."""
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+import torch
+
+import graphcon
+from graphcon.errors import InputError
+from graphcon.training import export, predict, recipes, run, tune
+from graphcon.training.config import ModelConfig, Recipe
+from graphcon.training.load_data import load_dataset
+
+
+def command(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "graphcon.cli", *map(str, arguments)]
+    return subprocess.run(line, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def own(tables: Path) -> Path:
+    """A run on own tables, by the command line."""
+    told = (
+        "--nodes",
+        "nodes.csv",
+        "--edges",
+        "edges.csv",
+        "--target",
+        "label",
+        "--model.channels",
+        8,
+        "--model.steps",
+        2,
+    )
+    done = command("train", *told, "--trainer.epochs", 30, "--trainer.threads", 1, "--out", "run", cwd=tables)
+    assert done.returncode == 0, done.stderr
+    return tables
+
+
+def test_own_tables_go_all_the_way_to_labels_for_new_ones(own: Path):
+    metrics = json.loads((own / "run/metrics.json").read_text())
+    assert metrics["test"]["accuracy"] > 0.7
+    new = ("--nodes", "new_nodes.parquet", "--edges", "new_edges.csv")
+    done = command("predict", "run", *new, "--out", "answers.csv", cwd=own)
+    assert done.returncode == 0, done.stderr
+    answers = pl.read_csv(own / "answers.csv")
+    assert answers.columns == ["id", "predicted", "probability blue", "probability red"]
+    assert answers["id"].to_list() == [f"n{i}" for i in range(20)]
+    assert set(answers["predicted"]) <= {"red", "blue"}
+    assert (answers["probability blue"] + answers["probability red"] - 1).abs().max() < 1e-5
+    truth = ["blue" if i % 2 else "red" for i in range(20)]
+    assert sum(a == b for a, b in zip(answers["predicted"], truth, strict=True)) >= 14
+
+
+def test_the_training_graph_is_predicted_without_naming_it(own: Path):
+    done = command("predict", "run", "--out", "answers.parquet", cwd=own)
+    assert done.returncode == 0, done.stderr
+    assert len(pl.read_parquet(own / "answers.parquet")) == 60
+
+
+def test_a_run_needs_nothing_but_its_folder(own: Path, tmp_path: Path):
+    new = (own / "new_nodes.parquet", own / "new_edges.csv")
+    shutil.copytree(own / "run", tmp_path / "moved")
+    again, _ = predict.predict(run.load(own / "run"), *new)
+    for file in ("nodes.csv", "edges.csv", "run"):
+        (own / file).rename(own / f"hidden {file}")
+    try:
+        table, _ = predict.predict(run.load(tmp_path / "moved"), *new)
+    finally:
+        for file in ("nodes.csv", "edges.csv", "run"):
+            (own / f"hidden {file}").rename(own / file)
+    assert table.equals(again)
+
+
+def test_given_tables_are_measured(own: Path):
+    done = command("evaluate", "run", "--nodes", "nodes.csv", "--edges", "edges.csv", "--json", cwd=own)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["given"]["accuracy"] > 0.7
+    done = command("evaluate", "run", "--nodes", "new_nodes.parquet", "--edges", "new_edges.csv", cwd=own)
+    assert done.returncode == 2
+    assert "has no column 'label' to compare with" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("predict", "run", "--out", "a.txt"), "must end in .csv or .parquet"),
+        (("predict", "none", "--out", "a.csv"), "there is no run in it"),
+        (("predict", "run", "--nodes", "nodes.csv", "--out", "a.csv"), "--edges is missing"),
+        (("predict", "run", "--nodes", "gone.csv", "--edges", "edges.csv", "--out", "a.csv"), "there is no such file"),
+        (("export", "run", "--out", "a.onnx"), "must end in .pt2"),
+        (("train", "--nodes", "nodes.csv"), "--edges is missing"),
+        (("train",), "no data: name a recipe"),
+        (("train", "cora-gcn", "--split", "some"), "must be a number, or all"),
+        (("train", "--resume", "none"), "there is no run in it"),
+        (("tune", "cora-gcn", "--out", "t", "--trials", "1"), "nothing to search"),
+    ],
+)
+def test_bad_input_leaves_with_2_and_the_cure(own: Path, arguments: tuple, message: str):
+    before = sorted(path.name for path in own.iterdir())
+    done = command(*arguments, cwd=own)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+    assert message in done.stderr
+    assert sorted(path.name for path in own.iterdir()) == before
+
+
+def test_values_come_in_their_own_units(molecules: Recipe, tmp_path: Path):
+    run.train(
+        replace(
+            molecules, trainer=replace(molecules.trainer, epochs=1), optimizer=replace(molecules.optimizer, lr=1e-9)
+        ),
+        tmp_path / "run",
+    )
+    table, _ = predict.predict(run.load(tmp_path / "run"))
+    dataset, _ = load_dataset(molecules.data)
+    truth = torch.cat([graph.y.flatten() for graph in dataset.graphs])
+    answers = table["predicted log10 of mol/l"]
+    assert len(answers) == len(truth)
+    assert abs(answers.mean() - truth.mean()) < 20 * truth.std()
+
+
+COUPLINGS = [
+    "graphcon-gcn",
+    "graphcon-gat",
+    "graphcon-tran",
+    "graphcon-gin",
+    "graphcon-gatedgcn",
+    "graphcon-sage",
+    "gcn",
+    "mlp",
+]
+
+
+@pytest.mark.parametrize("name", COUPLINGS)
+def test_an_exported_program_runs_without_this_package(name: str, tiny: Recipe, tmp_path: Path):
+    recipe = replace(tiny, model=ModelConfig(name=name, channels=8, steps=2), trainer=replace(tiny.trainer, epochs=1))
+    run.train(recipe, tmp_path / "run")
+    trained = run.load(tmp_path / "run")
+    told = export.export(trained, tmp_path / "model.pt2")
+    assert told["arguments"]["x"]
+    x, edge_index = torch.rand(31, 1433), torch.randint(31, (2, 77))
+    torch.save((x, edge_index), tmp_path / "in.pt")
+    code = (
+        "import sys, torch; x, e = torch.load('in.pt'); p = torch.export.load('model.pt2').module();"
+        "torch.save(p(x, None, e, None, None).detach(), 'out.pt');"
+        "assert not [m for m in sys.modules if m.startswith(('graphcon', 'torch_geometric'))]"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    torch.testing.assert_close(
+        torch.load(tmp_path / "out.pt"), trained.model(x, edge_index).detach(), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_a_search_finds_the_better_setting_goes_on_and_never_sees_the_test_part(
+    tiny: Recipe, tmp_path: Path, monkeypatch
+):
+    seen = []
+    real = tune.fit_loop
+
+    def watching(model, dataset, *rest):
+        seen.append((len(dataset.split.test), int((dataset.data.y == -1).sum())))
+        return real(model, dataset, *rest)
+
+    monkeypatch.setattr(tune, "fit_loop", watching)
+    recipe = replace(
+        tiny,
+        trainer=replace(tiny.trainer, epochs=15),
+        search={"optimizer.lr": [1e-9, 0.02], "model.steps": {"low": 1, "high": 3}},
+    )
+    first = tune.tune(recipe, tmp_path / "study", 3)
+    second = tune.tune(recipe, tmp_path / "study", 6)
+    assert (first.trials, second.trials, len(seen)) == (3, 6, 6)
+    assert second.recipe.optimizer.lr == 0.02
+    assert set(second.importance) == {"optimizer.lr", "model.steps"}
+    assert recipes.load(tmp_path / "study/best.toml") == second.recipe
+    assert all(test == 0 and hidden == 985 for test, hidden in seen)
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        ({}, "nothing to search"),
+        ({"model.stepz": [1, 2]}, "there is no 'model.stepz'"),
+        ({"model.steps": ["two"]}, "must be a whole number"),
+        ({"optimizer.lr": {"low": 1.0, "high": 0.1}}, "with low < high"),
+        ({"optimizer.lr": 0.1}, "must be a list of choices"),
+    ],
+)
+def test_a_search_that_makes_no_sense_is_refused(tiny: Recipe, tmp_path: Path, search: dict, message: str):
+    with pytest.raises(InputError, match=message):
+        tune.tune(replace(tiny, search=search), tmp_path / "study", 2)
+
+
+def test_several_splits_and_seeds_are_trained_and_averaged(tmp_path: Path):
+    line = (
+        "train",
+        "cora-gcn",
+        "--model.steps",
+        1,
+        "--model.channels",
+        4,
+        "--trainer.epochs",
+        2,
+        "--trainer.threads",
+        1,
+    )
+    done = command(*line, "--seeds", 2, "--out", "runs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "runs/metrics.json").read_text())
+    values = [
+        json.loads((tmp_path / f"runs/split-0-seed-{s}/metrics.json").read_text())["test"]["accuracy"] for s in (0, 1)
+    ]
+    assert summary["runs"] == 2
+    assert summary["test"]["accuracy"]["mean"] == pytest.approx(sum(values) / 2)
+    assert summary["test"]["accuracy"]["sd"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
+
+
+def test_flags_beat_files_and_the_resolved_recipe_can_be_seen(tmp_path: Path):
+    done = command("train", "cora-gcn", "--model.steps", 7, "--print-recipe", cwd=tmp_path)
+    assert done.returncode == 0
+    (tmp_path / "r.toml").write_text(done.stdout)
+    recipe = recipes.load(tmp_path / "r.toml")
+    assert recipe.model.steps == 7
+    assert recipe.optimizer == recipes.load("cora-gcn").optimizer
+    assert not (tmp_path / "runs").exists()
+
+
+def test_two_processes_train_on_graphs_together(molecules: Recipe, tmp_path: Path):
+    (tmp_path / "r.toml").write_text(recipes.to_toml(molecules))
+    done = command("train", "r.toml", "--devices", 2, "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run/log.jsonl").read_text().count("\n") == 3
+    assert done.stdout.count("best epoch") == 1
+    assert json.loads((tmp_path / "run/metrics.json").read_text())["val"]["mae"] > 0
+
+
+def test_a_model_of_ones_own_is_fitted_by_the_same_loop():
+    from torch_geometric.nn.models import GCN
+
+    torch.manual_seed(0)
+    dataset = graphcon.data.load("cora")
+    model = GCN(1433, 16, 2, 7, dropout=0.5)
+    fitted = graphcon.fit(model, dataset, epochs=20, lr=0.01)
+    assert fitted.metric == "accuracy"
+    assert fitted.value > 0.5
+    trained = graphcon.fit(GCN(1433, 16, 2, 7), dataset.data, split=dataset.split, epochs=3)
+    assert trained.epochs == 3
