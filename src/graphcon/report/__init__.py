@@ -1,5 +1,5 @@
 """Figures of what was measured."""
 
-from graphcon.report.figures import energy_figure
+from graphcon.report.figures import depth_figure, energy_figure
 
-__all__ = ["energy_figure"]
+__all__ = ["depth_figure", "energy_figure"]

@@ -42,3 +42,25 @@ def energy_figure(curves: Mapping[str, Mapping[str, Sequence[float]]], path: Pat
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=160)
+
+
+def depth_figure(depths: Sequence[int], curves: Mapping[str, Sequence[float]], path: Path, title: str) -> None:
+    """Draws accuracies against the number of layers.
+
+    Args:
+        depths: The numbers of layers.
+        curves: The accuracy at each of them, by network, between 0 and 1.
+        path: Where the picture goes; its ending tells the format.
+        title: What is shown.
+    """
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        axes: Axes = figure.subplots()
+        for colour, marker, (name, values) in zip(PALETTE, "osD^", curves.items(), strict=False):
+            axes.plot(depths, [100 * v for v in values], color=colour, marker=marker, linewidth=2, label=name)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(depths, [str(depth) for depth in depths])
+        axes.set(xlabel="layers", ylabel="accuracy in %", title=title, ylim=(0, 100))
+        axes.legend(loc="lower left")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=160)

@@ -1,0 +1,100 @@
+"""The work behind `graphcon demo`: two experiments, each with a table and a figure."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from graphcon.experiments import depth, energy
+from graphcon.report.figures import depth_figure, energy_figure
+from graphcon.training.progress import reporting
+
+SHOWN = (1, 10, energy.LAYERS)
+
+
+def show_energy(out: Path, seed: int, act: str, console: Console) -> None:
+    """Random weights: how different neighbours are after every layer."""
+    steps = track(
+        energy.curves(seed, act),
+        "Propagating",
+        total=energy.number_of_curves(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    groups: dict[str, dict[str, list[float]]] = {}
+    table = _table("Dirichlet energy: how different neighbours are", "network", *(f"layer {n}" for n in SHOWN))
+    for curve in steps:
+        groups.setdefault(curve.coupling, {})[curve.name] = curve.energy[1:].tolist()
+        table.add_row(curve.name, *(f"{float(curve.energy[n]):.1e}" for n in SHOWN))
+    picture, numbers = out / "dirichlet_energy.png", out / "dirichlet_energy.csv"
+    energy_figure(groups, picture, f"{energy.LAYERS} layers with random weights on a 10×10 grid")
+    columns = {name: values for group in groups.values() for name, values in group.items()}
+    rows = zip(range(1, energy.LAYERS + 1), *columns.values(), strict=True)
+    _write_csv(numbers, ["layer", *columns], rows)
+    console.print(table)
+    console.print(f"Picture  {picture}\nNumbers  {numbers}", highlight=False)
+
+
+def show_depth(out: Path, seed: int, console: Console) -> None:
+    """Trained weights: accuracy on Cora at growing depth."""
+    rows: list[depth.Row] = []
+    with reporting(console) as make:
+        for layers in depth.DEPTHS:
+            bar = make(f"{layers:>2} layers", len(depth.MODELS) * depth.RECIPE.trainer.epochs)
+            rows += depth.run(seed, (layers,), _Both(bar))
+    parts = [f"{name} {what}" for what in ("accuracy", "energy", "seconds") for name in depth.MODELS]
+    table = _table("Trained on Cora: accuracy on test data, energy of the last state, seconds", "layers", *parts)
+    for layers in depth.DEPTHS:
+        pair = [row for row in rows if row.depth == layers]
+        table.add_row(
+            str(layers),
+            *(f"{100 * row.accuracy:.1f} %" for row in pair),
+            *(f"{row.energy:.1e}" for row in pair),
+            *(f"{row.seconds:.1f}" for row in pair),
+        )
+    picture, numbers = out / "depth.png", out / "depth.csv"
+    curves = {name: [row.accuracy for row in rows if row.model == name] for name in depth.MODELS}
+    depth_figure(list(depth.DEPTHS), curves, picture, "Test accuracy on Cora after training")
+    _write_csv(numbers, list(depth.Row._fields), rows)
+    console.print(table)
+    console.print(
+        f"Picture  {picture}\nNumbers  {numbers}\n\nNext\n"
+        "  graphcon train cora-gcn                                       a run of your own\n"
+        "  graphcon train --nodes N.csv --edges E.csv --target COLUMN    on your own tables\n"
+        "  graphcon recipes                                              what else there is",
+        highlight=False,
+    )
+
+
+class _Both:
+    """Counts the epochs of the two networks of a depth in one bar."""
+
+    def __init__(self, inner: Any):
+        self.inner, self.before, self.last = inner, 0, 0
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        if record["epoch"] < self.last:
+            self.before += self.last
+        self.last = record["epoch"]
+        self.inner.epoch(record | {"epoch": self.before + self.last})
+
+
+def _table(title: str, first: str, *others: str) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _write_csv(path: Path, header: list[str], rows: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
