@@ -220,3 +220,13 @@ def test_mixed_precision_trains_too(tiny: Recipe, tmp_path: Path):
 def test_a_setting_that_does_not_fit_is_refused(tiny: Recipe, tmp_path: Path, changes: dict, message: str):
     with pytest.raises(InputError, match=message):
         run.train(recipes.replace(tiny, changes), tmp_path / "run")
+
+
+def test_a_log_for_tensorboard_holds_every_epoch(tiny: Recipe, tmp_path: Path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run.train(replace(tiny, trainer=replace(tiny.trainer, tensorboard=True)), tmp_path / "run")
+    events = EventAccumulator(str(tmp_path / "run/tensorboard"))
+    events.Reload()
+    assert [event.step for event in events.Scalars("loss")] == [1, 2, 3, 4, 5, 6]
+    assert set(events.Tags()["scalars"]) == {"loss", "lr", "val/accuracy"}

@@ -22,7 +22,7 @@ RECIPE = Recipe(
     data=DataConfig(name="cora"),
     model=ModelConfig(channels=32, input_dropout=0.5, output_dropout=0.5),
     optimizer=OptimizerConfig(lr=0.01, weight_decay=5e-4),
-    trainer=TrainerConfig(epochs=60, patience=30, validate_every=5),
+    trainer=TrainerConfig(epochs=60, patience=30),
 )
 
 

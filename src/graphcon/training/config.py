@@ -144,7 +144,7 @@ class TrainerConfig:
     Attributes:
         epochs: The most epochs.
         patience: Stop after so many epochs without improvement on validation; 0 for never.
-        validate_every: Epochs between validations.
+        validate_every: Epochs between validations; by default 5 for one graph that is trained whole, 1 for batches.
         metric: What selects the model on validation; by default accuracy, f1 or mae by the kind of target.
         loss: What is minimised; by default the one of the kind of target.
         class_weights: Whether rare classes count more, by the inverse of their share of the training part.
@@ -158,7 +158,7 @@ class TrainerConfig:
 
     epochs: int = 200
     patience: int = 50
-    validate_every: int = 1
+    validate_every: int | None = None
     metric: Metric | None = None
     loss: Loss | None = None
     class_weights: bool = False

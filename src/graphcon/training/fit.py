@@ -31,7 +31,7 @@ def fit(
     metric: str | None = None,
     loss: str | None = None,
     patience: int = 50,
-    validate_every: int = 1,
+    validate_every: int | None = None,
     class_weights: bool = False,
     precision: str = "32-true",
     accelerator: str = "cpu",
@@ -56,7 +56,7 @@ def fit(
         metric (str, optional): What selects the weights on validation. (default: by the kind of target)
         loss (str, optional): What is minimised. (default: by the kind of target)
         patience (int, optional): Epochs without improvement before it stops; 0 for never. (default: :obj:`50`)
-        validate_every (int, optional): Epochs between validations. (default: :obj:`1`)
+        validate_every (int, optional): Epochs between validations. (default: 5 for one graph, 1 for batches)
         class_weights (bool, optional): Whether rare classes count more. (default: :obj:`False`)
         precision (str, optional): ``32-true``, ``bf16-mixed`` or ``16-mixed``. (default: :obj:`"32-true"`)
         accelerator (str, optional): ``cpu``, ``cuda``, ``mps`` or ``auto``. (default: :obj:`"cpu"`)

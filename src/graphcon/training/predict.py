@@ -46,7 +46,10 @@ def predict(
         The table, and what to know about the new data.
     """
     if nodes is None and edges is None and graphs is None:
-        dataset, _ = load_dataset(trained.recipe.data)
+        config = trained.recipe.data
+        if trained.schema is not None and config.nodes is not None:
+            return predict(trained, config.nodes, config.edges, config.graphs)
+        dataset, _ = load_dataset(config)
         out = answers(trained, dataset.graphs)
         return as_table(out, trained.spec, pl.Series("id", range(len(out)))), ()
     if trained.schema is None:

@@ -21,6 +21,7 @@ from graphcon.training.load_data import load_dataset
 from graphcon.training.loop import Fitted, Reporter, evaluate, fit_loop
 from graphcon.training.model import TaskModel, build
 from graphcon.training.spec import TaskSpec
+from graphcon.training.tensorboard import TensorBoardReporter
 
 
 def train(
@@ -59,6 +60,8 @@ def train(
         folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
         folder.write_json(folder.model_file, _description(recipe, spec, schema))
         told = reporter(recipe, dataset, spec, model) if reporter is not None else None
+        if recipe.trainer.tensorboard:
+            told = TensorBoardReporter(folder.path / "tensorboard", told)
     fabric.barrier()  # the other processes find the folder as the first has left it
     with gently():
         fitted = fit_loop(model, dataset, spec, recipe, fabric, folder, told)
