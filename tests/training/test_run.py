@@ -150,7 +150,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tiny: Recipe, tmp_path: Path):
 
 
 def test_a_finished_run_goes_on_with_more_epochs(tiny: Recipe, tmp_path: Path):
-    run.train(tiny, tmp_path / "run")
+    run.train(replace(tiny, trainer=replace(tiny.trainer, epochs=5)), tmp_path / "run")
     longer = replace(tiny, trainer=replace(tiny.trainer, epochs=9))
     run.train(longer, tmp_path / "run", resume=True)
     run.train(longer, tmp_path / "at once")
