@@ -1,5 +1,6 @@
 """The walk on compiled loops: forward and backward, step by step, without autograd in between."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,6 +11,8 @@ from graphcon.kernels.plan import ACTIVATIONS, Parameters, Plan
 
 # Sums over all nodes are taken in this many blocks, whatever the number of threads.
 _BLOCKS = 64
+# Up to this size torch sums in one thread.
+_SMALL = 32_768
 
 
 class Loops:
@@ -23,7 +26,7 @@ class Loops:
         seeds: Two seeds a step, where there is dropout.
     """
 
-    def __init__(self, plan: Plan, parameters: Parameters, edge: Tensor, graph: list[Tensor], seeds: Tensor):
+    def __init__(self, plan: Plan, parameters: Parameters, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor):
         from graphcon.kernels.loops import additive, aggregate, dynamic, gated, oscillator, softmax
 
         self.additive, self.aggregate, self.dynamic = additive, aggregate, dynamic
@@ -124,13 +127,18 @@ class Loops:
             self.dynamic.dynamic_back_source(self.tptr, self.trow, self.tslot, *common)
         else:
             width = plan.key
-            self.aggregate.gather(self.ptr, self.col, self.tslot, False, g, self.one, h, source, width, True, gh, target)
+            self.aggregate.gather(
+                self.ptr, self.col, self.tslot, False, g, self.one, h, source, width, True, gh, target
+            )
             self.aggregate.gather(
                 self.tptr, self.trow, self.tslot, True, g, self.one, h, target, width, True, gh, source
             )
 
     def sum_rows(self, g: Any, at: int, into: Tensor, partial: Tensor) -> None:
         """Adds the sum over all nodes of as many columns of g as `into` is long."""
+        if g.size < _SMALL:
+            into += torch.from_numpy(g[:, at : at + len(into)]).sum(0)
+            return
         part = partial[:, : len(into)].numpy()
         self.oscillator.column_sums(g, at, _BLOCKS, part)
         into += partial[:, : len(into)].sum(0)
@@ -167,7 +175,7 @@ def views(stack: Tensor, rows: int, columns: int) -> tuple[list[Tensor], Any]:
 
 
 def forward(
-    x: Tensor, y: Tensor, loops: Loops, parameters: Parameters, steps: int, saved: list[Tensor]
+    x: Tensor, y: Tensor, loops: Loops, parameters: Parameters, steps: int, saved: Sequence[Tensor]
 ) -> tuple[Tensor, Tensor]:
     """Runs the steps. What is saved goes into the stacks given: states, H, slopes, attention, velocities.
 
@@ -217,7 +225,7 @@ def backward(
     loops: Loops,
     parameters: Parameters,
     steps: int,
-    saved: list[Tensor],
+    saved: Sequence[Tensor],
     need_edge: bool,
     need_coefficients: bool,
 ) -> None:

@@ -55,9 +55,10 @@ def threads(work: int) -> Iterator[None]:
     """Gives the loops as many threads as torch has, and no more than the work is worth."""
     import numba
 
-    _watch_forks()
+    if not _started:
+        _start()
     before = numba.get_num_threads()
-    wanted = min(torch.get_num_threads(), 1 + work // _WORK_PER_THREAD, numba.config.NUMBA_NUM_THREADS)
+    wanted = min(threads_of_torch(), 1 + work // _WORK_PER_THREAD, numba.config.NUMBA_NUM_THREADS)
     # Numba's own pool, where there is no OpenMP, may be entered by one Python thread at a time.
     with nullcontext() if numba.config.THREADING_LAYER in ("omp", "tbb") else _one_at_a_time:
         numba.set_num_threads(wanted)
@@ -67,12 +68,34 @@ def threads(work: int) -> Iterator[None]:
             numba.set_num_threads(before)
 
 
-def _watch_forks() -> None:
-    """From the first loop on, a forked process is one that has lost the threads."""
+def threads_of_torch() -> int:
+    return torch.get_num_threads()
+
+
+@contextmanager
+def autograd_inside_an_op() -> Iterator[None]:
+    """An op runs below autograd; within this context what it does is recorded all the same."""
+    keys = torch._C.DispatchKey
+    guard = torch._C._SetExcludeDispatchKeyGuard
+    with torch.enable_grad(), guard(keys.AutogradFunctionality, False), guard(keys.ADInplaceOrView, False):
+        yield
+
+
+def _start() -> None:
+    """Starts the threads. From here on, a forked process is one that has lost them."""
     global _started
-    if not _started and hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_lose_threads)
-    _started = True
+    from numba.np.ufunc import parallel
+
+    with _one_at_a_time:
+        if _started:
+            return
+        # Where torch and Numba share one OpenMP, starting the latter's threads changes the number of the former's.
+        number = torch.get_num_threads()
+        parallel._launch_threads()
+        torch.set_num_threads(number)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_lose_threads)
+        _started = True
 
 
 def _lose_threads() -> None:

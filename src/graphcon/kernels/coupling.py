@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels.counter import draw_seeds
+from graphcon.kernels.oscillate import oscillate
 from graphcon.kernels.plan import Parameters, Plan
 from graphcon.kernels.structure import Graph
-from graphcon.kernels.walk import walk
+from graphcon.kernels.walk import take_steps
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,7 @@ class Coupling:
         needed = torch.is_grad_enabled() and any(value.requires_grad for value in (x, y, theta, edge))
         edges = self.edge is not None and self.edge.requires_grad
         need = int(needed) + 2 * int(needed and edges) + 4 * int(needed and coefficients)
-        p = plan
-        return walk(
-            x, y, theta, edge, list(self.graph[:5]), seeds, steps, p.kind, p.heads, p.width, p.key, p.concat, p.skip,
-            p.shift, p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, need,
-        )[:4]  # fmt: skip
+        return take_steps(x, y, theta, edge, self.graph[:5], seeds, steps, plan, need)
 
     def _edge(self, x: Tensor) -> Tensor:
         return x.new_empty(0, self.plan.sums) if self.edge is None else self.edge
@@ -123,13 +120,23 @@ def walk_shared(coupling: Coupling, oscillation: Oscillation, x: Tensor, steps: 
     return run
 
 
-def walk_each(couplings: list[Coupling], oscillation: Oscillation, x: Tensor) -> Callable[..., tuple]:
-    """A walk in which every step has a layer of its own: one op a step."""
-    walks = [walk_shared(coupling, oscillation, x, 1) for coupling in couplings]
+def walk_steps(
+    couplings: list[Callable[[Tensor], Tensor]], oscillation: Oscillation, x: Tensor, steps: int
+) -> Callable[..., tuple]:
+    """A walk of one op a step, or of two: where every step has its own layer, or a layer is more than a walk knows."""
+    alpha, gamma = oscillation.coefficients(x)
+    seeds = draw_seeds(steps)[:, 0] if oscillation.dropout > 0 else torch.zeros(steps, dtype=torch.int64)
+    numbers = oscillation.act, oscillation.act_leak, oscillation.dropout, oscillation.dt
+    walks = [walk_shared(c, oscillation, x, 1) if isinstance(c, Coupling) else None for c in couplings]
 
     def run(first: int, last: int, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         for n in range(first, last):
-            x, y = walks[n](0, 1, x, y)[:2]
+            at = n % len(couplings)
+            walk = walks[at]
+            if walk is not None:
+                x, y = walk(0, 1, x, y)[:2]
+            else:
+                x, y, _ = oscillate(couplings[at](x), x, y, alpha, gamma, seeds[n], *numbers)
         return x, y
 
     return run

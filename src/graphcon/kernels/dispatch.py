@@ -10,12 +10,12 @@ from torch.nn import Linear, Module
 from torch.nn.modules import module as hooks_of_all
 from torch_geometric import EdgeIndex
 from torch_geometric import nn as pyg
-from torch_geometric.nn.aggr import Aggregation
+from torch_geometric.nn.aggr import Aggregation, SumAggregation
 
 from graphcon import couplings
 from graphcon.kernels import _runtime
 from graphcon.kernels.coupling import Coupling
-from graphcon.kernels.layers import dot_product, gat, gated, gatv2, gcn, gmm, sage, transformer
+from graphcon.kernels.layers import cheb, dot_product, gat, gated, gatv2, gcn, gin, gmm, sage, transformer
 
 Bound = Callable[[Tensor], Tensor]
 
@@ -26,6 +26,8 @@ BINDERS: dict[type[Module], tuple[Callable[..., Bound | None], tuple[str, ...]]]
     pyg.GATv2Conv: (gatv2.bind, ("edge_index", "edge_attr")),
     pyg.TransformerConv: (transformer.bind, ("edge_index", "edge_attr")),
     pyg.SAGEConv: (sage.bind, ("edge_index",)),
+    pyg.GINConv: (gin.bind, ("edge_index",)),
+    pyg.ChebConv: (cheb.bind, ("edge_index", "edge_weight")),
     pyg.GMMConv: (gmm.bind, ("edge_index", "edge_attr")),
     pyg.ResGatedGraphConv: (gated.bind_res_gated, ("edge_index", "edge_attr")),
     couplings.DotProductConv: (dot_product.bind, ("edge_index",)),
@@ -62,9 +64,15 @@ def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def _takes(x: Tensor) -> bool:
-    plain = type(x) is Tensor or type(x) is torch.nn.Parameter
     fits = x.dim() == 2 and x.numel() > 0 and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
-    return plain and fits and not torch.is_autocast_enabled("cpu")
+    return _ordinary(x) and fits and not torch.is_autocast_enabled("cpu")
+
+
+def _ordinary(value: Any) -> bool:
+    """Whether it is a tensor and nothing more. While a program is traced, tensors are not what they seem."""
+    if torch.compiler.is_compiling():
+        return isinstance(value, Tensor) and not isinstance(value, EdgeIndex)
+    return type(value) is Tensor or type(value) is torch.nn.Parameter
 
 
 def _transformed() -> bool:
@@ -77,7 +85,15 @@ def _transformed() -> bool:
 def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
     if not all(_as_it_is(part) for part in _own_parts(layer)):
         return False
-    if layer.flow != "source_to_target" or layer.decomposed_layers != 1 or layer.explain or layer.node_dim not in (-2, 0):
+    if (
+        layer.flow != "source_to_target"
+        or layer.decomposed_layers != 1
+        or layer.explain
+        or layer.node_dim not in (-2, 0)
+    ):
+        return False
+    # Layers that sum are summed; those that leave the choice tell their binder.
+    if type(layer) not in _CHOOSING and type(layer.aggr_module) is not SumAggregation:
         return False
     declared = getattr(layer, "out_channels", x.size(1))
     heads = layer.heads if getattr(layer, "concat", False) else 1
@@ -109,6 +125,7 @@ def _as_it_is(part: Module) -> bool:
     return known and not hooks
 
 
+_CHOOSING = (pyg.SAGEConv, pyg.GMMConv, couplings.MoNetConv)
 _CONTAINERS = (couplings.Residual, torch.nn.ModuleList)
 
 
@@ -123,7 +140,7 @@ def _named(names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 
 def _fits(given: dict[str, Any], x: Tensor) -> bool:
     edge_index = given["edge_index"]
-    if not (type(edge_index) is Tensor or type(edge_index) is EdgeIndex):
+    if not (_ordinary(edge_index) or type(edge_index) is EdgeIndex):
         return False
     edges = edge_index.layout is torch.strided and edge_index.dtype is torch.int64 and edge_index.device.type == "cpu"
     if not edges or edge_index.dim() != 2 or edge_index.size(1) + x.size(0) > _MOST_SLOTS:
@@ -136,5 +153,4 @@ def _fits(given: dict[str, Any], x: Tensor) -> bool:
 
 def _matches(value: Any, edge_index: Tensor, x: Tensor) -> bool:
     """Whether it is a tensor like x with a row per edge."""
-    alike = type(value) is Tensor or type(value) is torch.nn.Parameter
-    return alike and value.dtype is x.dtype and value.device == x.device and len(value) == edge_index.size(1)
+    return _ordinary(value) and value.dtype is x.dtype and value.device == x.device and len(value) == edge_index.size(1)

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from graphcon.kernels.coupling import Coupling, Oscillation, walk_each, walk_shared
+from graphcon.kernels.coupling import Coupling, Oscillation, walk_shared, walk_steps
 
 Walk = Callable[..., tuple[Tensor, ...]]
 
@@ -47,9 +47,9 @@ def fuse(
     if known is None or any(coupling is None for coupling in couplings):
         return None
     oscillation = Oscillation(*known, dropout, dt, alpha, gamma)
-    if len(couplings) == 1:
+    if len(couplings) == 1 and isinstance(couplings[0], Coupling):
         return walk_shared(couplings[0], oscillation, x, steps)
-    return walk_each(list(couplings), oscillation, x)
+    return walk_steps(list(couplings), oscillation, x, steps)
 
 
 def _code(act: Callable[[Tensor], Tensor]) -> tuple[str, float] | None:

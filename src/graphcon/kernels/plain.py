@@ -25,7 +25,7 @@ def coupling(x: Tensor, p: Parameters, edge: Tensor, ptr: Tensor, col: Tensor, s
     else:
         weights = _weights(h, p, edge[:used], row, col, seed, plan)
         out = x.new_zeros(nodes, plan.sums, plan.width).index_add(0, row, weights.unsqueeze(-1) * values[col])
-        out = out.flatten(1) if plan.concat else plan.mix * out.sum(1)
+        out = plan.mix * (out.flatten(1) if plan.concat else out.sum(1))
     if plan.skip:
         out = out + h[:, plan.skip_at :]
     return out + p.bias

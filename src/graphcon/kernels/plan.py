@@ -26,10 +26,10 @@ class Plan:
         heads: Number of heads.
         width: Channels of a head's value.
         key: Channels of a head's key.
-        concat: Whether heads stand side by side, or are added up with the factor `mix`.
+        concat: Whether heads stand side by side, or are added up.
         skip: Whether there is a linear term S.
         shift: Whether there is an s.
-        mix: The factor.
+        mix: The factor before the sum.
         leak: Slope of the leaky ReLU in the scores, or what a mean of gates adds to its denominator.
         edge_dropout: Dropout on a.
         act: The activation.

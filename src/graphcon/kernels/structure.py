@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
+from torch_geometric import EdgeIndex
 
 from graphcon.kernels import _runtime
 
@@ -26,16 +27,14 @@ class Graph(NamedTuple):
     row: Tensor  # [slots] int64: the target of a slot
     edge: Tensor  # [slots] int64: the edge in a slot; `edges` for an added loop, `edges + 1` for an unused slot
 
-    def spread(self, per_edge: Tensor, loop: float | Tensor) -> Tensor:
+    def spread(self, per_edge: Tensor, loop: float) -> Tensor:
         """From one value per edge to one per slot: added loops get `loop`, unused slots zero."""
-        added = torch.as_tensor(loop, dtype=per_edge.dtype, device=per_edge.device).expand(1, *per_edge.shape[1:])
+        added = per_edge.new_full((1, *per_edge.shape[1:]), loop)
         return torch.cat([per_edge, added, torch.zeros_like(added)])[self.edge]
 
 
 @torch.library.custom_op("graphcon::csr", mutates_args=())
-def csr(
-    edge_index: Tensor, nodes: int, loops: bool
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+def csr(edge_index: Tensor, nodes: int, loops: bool) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Sorts edges by target and by source. With `loops` every node has exactly one self-loop, the last it came with."""
     if edge_index.device.type != "cpu" or not _runtime.compiled(torch.empty(0)):
         return tuple(plain_csr(edge_index, nodes, loops))
@@ -86,65 +85,71 @@ def _ends(index: Tensor, nodes: int) -> Tensor:
     return torch.nn.functional.pad(torch.bincount(index, minlength=nodes).cumsum(0), (1, 0)).int()
 
 
-class _Entry:
+class Known:
     """What is known of one tensor of edges, while it lives and its content stays what it was."""
 
-    def __init__(self, edge_index: Tensor, content: int, forget: Callable[[Any], None]):
-        self.of, self.content = weakref.ref(edge_index, forget), content
+    def __init__(self, edge_index: Tensor, content: int | None = None):
+        self.of, self.content = weakref.ref(edge_index, _forget), content
         self.graphs: dict[tuple[int, bool], Graph] = {}
         self.values: dict[Any, tuple[int | None, Tensor]] = {}
 
+    def graph(self, edge_index: Tensor, nodes: int, loops: bool) -> Graph:
+        """Its structure; with `loops` every node has exactly one self-loop."""
+        graph = self.graphs.get((nodes, loops))
+        if graph is None:
+            graph = self.graphs[nodes, loops] = Graph(*csr(_plain_tensor(edge_index), nodes, loops))
+        return graph
 
-_known: dict[int, _Entry] = {}
+    def value(self, key: Any, given: Tensor | None, build: Callable[[], Tensor]) -> Tensor:
+        """What `build` makes from the graph and a value per edge, kept while neither changes.
+
+        Args:
+            key: What tells this result from others of the same graph.
+            given: The values it is made from. Where they need gradients, nothing is kept.
+            build: Makes it.
+        """
+        if given is not None and given.requires_grad:
+            return build()
+        content = None if given is None else _content(given)
+        held = self.values.get(key)
+        if held is None or held[0] != content:
+            with torch.no_grad():
+                held = self.values[key] = content, build()
+        return held[1]
+
+
+class Unknown:
+    """The same while a program is traced: nothing is kept, for what is traced are not the values."""
+
+    def graph(self, edge_index: Tensor, nodes: int, loops: bool) -> Graph:
+        return Graph(*csr(_plain_tensor(edge_index), nodes, loops))
+
+    def value(self, key: Any, given: Tensor | None, build: Callable[[], Tensor]) -> Tensor:
+        return build()
+
+
+_known: dict[int, Known] = {}
 _lock = threading.RLock()
 
 
-def graph_of(edge_index: Tensor, nodes: int, loops: bool) -> Graph:
-    """The structure of a graph: kept between calls, built anew where the content of `edge_index` has changed.
+def known(edge_index: Tensor) -> Known | Unknown:
+    """What is known of a graph from earlier calls; nothing where the content of `edge_index` has changed.
 
     The content is looked at every time: a change through NumPy or ``.data`` leaves no trace in a tensor's version.
     """
-    if torch.compiler.is_compiling():
-        return Graph(*csr(_plain_tensor(edge_index), nodes, loops))
-    entry = _entry(edge_index)
-    graph = entry.graphs.get((nodes, loops))
-    if graph is None:
-        graph = entry.graphs[nodes, loops] = Graph(*csr(_plain_tensor(edge_index), nodes, loops))
-    return graph
-
-
-def remembered(edge_index: Tensor, key: Any, given: Tensor | None, build: Callable[[], Tensor]) -> Tensor:
-    """What `build` makes from a graph and a value per edge, kept while neither changes.
-
-    Args:
-        edge_index: The graph.
-        key: What tells this result from others of the same graph.
-        given: The values it is made from. Where they need gradients, nothing is kept.
-        build: Makes it.
-    """
-    if torch.compiler.is_compiling() or (given is not None and given.requires_grad):
-        return build()
-    content = None if given is None else _content(given)
-    values = _entry(edge_index).values
-    held = values.get(key)
-    if held is None or held[0] != content:
-        with torch.no_grad():
-            held = values[key] = content, build()
-    return held[1]
-
-
-def _entry(edge_index: Tensor) -> _Entry:
+    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0:
+        return Unknown()
     content, key = _content(edge_index), id(edge_index)
     with _lock:
         entry = _known.get(key)
         if entry is None or entry.of() is not edge_index or entry.content != content:
-            entry = _known[key] = _Entry(edge_index, content, lambda ref: _forget(key, ref))
+            entry = _known[key] = Known(edge_index, content)
         return entry
 
 
-def _forget(key: int, ref: Any) -> None:
+def _forget(ref: Any) -> None:
     with _lock:
-        if key in _known and _known[key].of is ref:
+        for key in [key for key, entry in _known.items() if entry.of is ref]:
             del _known[key]
 
 
@@ -158,4 +163,4 @@ def _content(values: Tensor) -> int:
 
 
 def _plain_tensor(value: Tensor) -> Tensor:
-    return cast(Tensor, value.as_subclass(Tensor)) if type(value) is not Tensor else value
+    return cast(Tensor, value.as_subclass(Tensor)) if isinstance(value, EdgeIndex) else value

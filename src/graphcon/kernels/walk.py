@@ -9,6 +9,8 @@ hands on what came out: the gradient is then summed step by step from the last t
 and comes out the same to the last bit.
 """
 
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any
 
 import torch
@@ -72,8 +74,15 @@ def walk(
         need: What gradients will be asked for: 1 any, 2 that of edge, 4 those of alpha and gamma.
     """
     plan = Plan(kind, heads, width, key, concat, skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt)
+    saved = [stack.zero_() for stack in _saved(x, graph, steps, plan, need)]  # what is not written is defined, too
+    return *_run(x, y, theta, edge, graph, seeds, steps, plan, saved), saved
+
+
+def _run(
+    x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan,
+    saved: Sequence[Tensor],
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     x, y = x.contiguous(), y.contiguous()
-    saved = _saved(x, graph, steps, plan, need)
     if _runtime.compiled(x):
         from graphcon.kernels import _compiled
 
@@ -82,8 +91,8 @@ def walk(
             loops = _compiled.Loops(plan, parameters, edge, graph, seeds)
             x, y = _compiled.forward(x, y, loops, parameters, steps, saved)
     else:
-        x, y = _plain_forward(x, y, theta, edge, graph, seeds, steps, plan, saved)
-    return x, y, theta.clone(), edge.clone(), saved
+        x, y = _plain_walk(x, y, theta, edge, graph, seeds, steps, plan)
+    return x, y, theta.clone(), edge.clone()
 
 
 @walk.register_fake
@@ -100,7 +109,7 @@ def _(x, y, theta, edge, graph, seeds, steps, *args):
     )
 
 
-def _saved(x: Tensor, graph: list[Tensor], steps: int, plan: Plan, need: int) -> list[Tensor]:
+def _saved(x: Tensor, graph: Sequence[Tensor], steps: int, plan: Plan, need: int) -> list[Tensor]:
     """The stacks of states, H, slopes, attention and velocities; those that nobody will ask for are empty."""
     (nodes, channels), slots = x.shape, graph[1].size(0)
     need_h = plan.attends or plan.gated or bool(need & _NEED_EDGE)
@@ -149,6 +158,13 @@ def walk_backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """From the gradients of the results of :func:`walk` to those of x, y, theta and edge."""
     plan = Plan(kind, heads, width, key, concat, skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt)
+    return _run_back(gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, steps, plan, need)
+
+
+def _run_back(
+    gx: Tensor, gy: Tensor, gtheta: Tensor, gedge: Tensor, x: Tensor, y: Tensor, theta: Tensor, edge: Tensor,
+    saved: Sequence[Tensor], graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan, need: int,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     gx, gy, gtheta, gedge = (g.clone(memory_format=torch.contiguous_format) for g in (gx, gy, gtheta, gedge))
     x, y = x.contiguous(), y.contiguous()
     if _runtime.compiled(x):
@@ -162,7 +178,7 @@ def walk_backward(
                 gx, gy, gtheta, gedge, x, y, loops, parameters, steps, saved, edges, coefficients
             )  # fmt: skip
         return gx, gy, gtheta, gedge
-    with torch.enable_grad():
+    with _runtime.autograd_inside_an_op():
         inputs = [value.detach().requires_grad_() for value in (x, y, theta, edge)]
         results = _plain_walk(*inputs, graph, seeds, steps, plan)
         found = torch.autograd.grad(results, inputs, [gx, gy], allow_unused=True)
@@ -176,54 +192,89 @@ def _(gx, gy, gtheta, gedge, x, y, theta, edge, *args):
 
 
 def _setup(ctx: Any, inputs: tuple, output: tuple) -> None:
-    x, y, theta, edge, graph, seeds, *rest = inputs
-    ctx.save_for_backward(x, y, theta, edge, seeds, *graph, *output[4])
-    ctx.rest, ctx.graph = rest, len(graph)
+    x, y, theta, edge, graph, seeds, steps, *numbers, need = inputs
+    _keep(ctx, x, y, theta, edge, graph, seeds, steps, Plan(*numbers), need, output[4])
+    ctx.others = len(numbers) + 3
+
+
+def _keep(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need, saved) -> None:
+    ctx.save_for_backward(x, y, theta, edge, seeds, *graph, *saved)
+    ctx.graph, ctx.steps, ctx.plan, ctx.need = len(graph), steps, plan, need
     ctx.set_materialize_grads(False)
 
 
-def _back(ctx: Any, gx: Tensor | None, gy: Tensor | None, gtheta: Tensor | None, gedge: Tensor | None, _: Any):
+def _back_of_op(ctx: Any, *grads: Any):
+    def run(*tensors: Any) -> Any:
+        plan = ctx.plan
+        return walk_backward(*tensors, ctx.steps, *(getattr(plan, field.name) for field in fields(plan)), ctx.need)
+
+    return (*_back(ctx, grads[:4], run), [None] * ctx.graph, *([None] * ctx.others))
+
+
+walk.register_autograd(_back_of_op, setup_context=_setup)
+
+
+def _back(ctx: Any, grads: tuple[Tensor | None, ...], run: Callable[..., Any]) -> list[Tensor | None]:
+    """The gradients of x, y, theta and edge, by `run`, or in plain torch where they are to have gradients in turn."""
     x, y, theta, edge, seeds, *others = ctx.saved_tensors
     graph, saved = others[: ctx.graph], others[ctx.graph :]
+    inputs, wanted = (x, y, theta, edge), ctx.needs_input_grad[:4]
     gx, gy, gtheta, gedge = (
-        torch.zeros_like(value) if g is None else g
-        for g, value in ((gx, x), (gy, y), (gtheta, theta), (gedge, edge))
-    )
-    steps, *numbers, need = ctx.rest
-    if torch.is_grad_enabled():  # somebody wants gradients of these gradients: plain torch has them
-        inputs = [value for value, wanted in zip((x, y, theta, edge), ctx.needs_input_grad, strict=False) if wanted]
-        results = _plain_walk(x, y, theta, edge, graph, seeds, steps, Plan(*numbers))
-        through = torch.autograd.grad(results, inputs, [gx, gy], create_graph=True, allow_unused=True)
-        given = iter(through)
-        found = [next(given) if wanted else None for wanted in ctx.needs_input_grad[:4]]
-        found = [found[0], found[1], _added(gtheta, found[2]), _added(gedge, found[3])]
+        torch.zeros_like(value) if g is None else g for g, value in zip(grads, inputs, strict=True)
+    )  # fmt: skip
+    if torch.is_grad_enabled():
+        results = _plain_walk(*inputs, graph, seeds, ctx.steps, ctx.plan)
+        asked = [value for value, want in zip(inputs, wanted, strict=True) if want]
+        through = iter(torch.autograd.grad(results, asked, [gx, gy], create_graph=True, allow_unused=True))
+        found = [next(through) if want else None for want in wanted]
+        found = [*found[:2], _added(gtheta, found[2]), _added(gedge, found[3])]
     else:
-        found = walk_backward(gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, steps, *numbers, need)
-    wanted = ctx.needs_input_grad[:4]
-    found = [g if need_it else None for g, need_it in zip(found, wanted, strict=True)]
-    return (*found, [None] * len(graph), *([None] * (len(ctx.rest) + 1)))
+        found = run(gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds)
+    return [g if want else None for g, want in zip(found, wanted, strict=True)]
 
 
-walk.register_autograd(_back, setup_context=_setup)
+class EagerWalk(torch.autograd.Function):
+    """The op as one calls it outside of any tracing: the same functions, without the dispatcher's share of the time.
+
+    On a graph of two hundred nodes the dispatcher and the packing of lists cost more than the steps.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need):  # pyright: ignore
+        saved = _saved(x, graph, steps, plan, need)
+        if need:
+            _keep(ctx, x, y, theta, edge, graph, seeds, steps, plan, need, saved)
+        return _run(x, y, theta, edge, graph, seeds, steps, plan, saved)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any):
+        def run(*tensors: Any) -> Any:
+            return _run_back(*tensors, ctx.steps, ctx.plan, ctx.need)
+
+        return (*_back(ctx, grads, run), None, None, None, None, None)
+
+
+def take_steps(
+    x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan,
+    need: int,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    """:func:`walk`, by the shortest way."""
+    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0:
+        p = plan
+        return walk(
+            x, y, theta, edge, list(graph), seeds, steps, p.kind, p.heads, p.width, p.key, p.concat, p.skip, p.shift,
+            p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, need,
+        )[:4]  # fmt: skip
+    return EagerWalk.apply(x, y, theta, edge, graph, seeds, steps, plan, need)  # pyright: ignore
 
 
 def _plain_walk(
-    x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: list[Tensor], seeds: Tensor, steps: int, plan: Plan
+    x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan
 ) -> tuple[Tensor, Tensor]:
     parameters = plan.split(theta, x.size(1))
     for n in range(steps):
         x, y = plain.step(x, y, parameters, edge, graph[0], graph[1], _seeds_of(seeds, n), plan)
     return x, y
-
-
-def _plain_forward(
-    x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: list[Tensor], seeds: Tensor, steps: int, plan: Plan,
-    saved: list[Tensor],
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    # The plain backward pass starts from x and y; what it is not going to read is still defined.
-    for stack in saved:
-        stack.zero_()
-    return _plain_walk(x, y, theta, edge, graph, seeds, steps, plan)
 
 
 def _seeds_of(seeds: Tensor, n: int) -> Tensor:
@@ -234,5 +285,5 @@ def _added(a: Tensor, b: Tensor | None) -> Tensor:
     return a if b is None else a + b
 
 
-def _work(x: Tensor, graph: list[Tensor], plan: Plan) -> int:
+def _work(x: Tensor, graph: Sequence[Tensor], plan: Plan) -> int:
     return x.numel() + graph[1].size(0) * plan.sums * plan.width

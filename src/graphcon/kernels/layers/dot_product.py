@@ -6,7 +6,7 @@ from torch import Tensor
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import graph_of
+from graphcon.kernels.structure import known
 
 
 def bind(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
@@ -23,7 +23,7 @@ def bind(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
     return Coupling(
         plan,
         torch.cat([scale * layer.lin_query.weight, layer.lin_key.weight, values]),
-        graph_of(edge_index, x.size(0), layer.add_self_loops),
+        known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops),
         shift=torch.cat([scale * bias, bias.new_zeros(len(bias) + len(values))]),
         bias=layer.bias,
     )

@@ -4,7 +4,7 @@ from torch_geometric.nn import GATConv
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import Graph, graph_of
+from graphcon.kernels.structure import Graph, known
 
 
 def bind(layer: GATConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
@@ -20,7 +20,7 @@ def bind(layer: GATConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None
     blocks = weight.view(heads, width, -1)
     source = (layer.att_src.view(heads, width, 1) * blocks).sum(1)  # [heads, channels]
     target = (layer.att_dst.view(heads, width, 1) * blocks).sum(1)
-    graph = graph_of(edge_index, x.size(0), layer.add_self_loops)
+    graph = known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops)
     edge = None
     if layer.lin_edge is not None and edge_attr is not None:
         edge = _edge_scores(layer, graph, edge_attr, x.size(0))
@@ -38,7 +38,7 @@ def _edge_scores(layer: GATConv, graph: Graph, edge_attr: Tensor, nodes: int) ->
     """What the edges bring into the scores, per slot and head. It is linear, so a loop's mean is a mean of scores."""
     heads, width = layer.heads, layer.out_channels
     vectors = (layer.att_edge.view(heads, width, 1) * layer.lin_edge.weight.view(heads, width, -1)).sum(1)
-    score = edge_attr.view(len(edge_attr), -1) @ vectors.t()
+    score = (edge_attr.unsqueeze(-1) if edge_attr.dim() == 1 else edge_attr) @ vectors.t()
     slots = graph.spread(score, 0.0)
     if not layer.add_self_loops:
         return slots

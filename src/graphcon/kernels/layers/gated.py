@@ -9,7 +9,7 @@ from torch_geometric.nn import ResGatedGraphConv
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import graph_of
+from graphcon.kernels.structure import known
 
 
 def bind_res_gated(
@@ -22,7 +22,7 @@ def bind_res_gated(
     lins = [layer.lin_key, layer.lin_query, layer.lin_value]
     shift = torch.cat([lin.bias for lin in lins])
     plan = Plan("gated", 1, x.size(1), 0, True, False, True, 1.0, 0.0, 0.0)
-    graph = graph_of(edge_index, x.size(0), False)
+    graph = known(edge_index).graph(edge_index, x.size(0), False)
     coupling = Coupling(plan, torch.cat([lin.weight for lin in lins]), graph, shift=shift, bias=layer.bias)
     return coupling if layer.lin_skip is None else coupling.plus_linear(layer.lin_skip.weight)
 
@@ -36,5 +36,5 @@ def bind_gated_gcn(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
         shift = torch.cat([x.new_zeros(x.size(1)) if lin.bias is None else lin.bias for lin in lins])
     plan = Plan("gated-mean", 1, x.size(1), 0, True, True, biased, 1.0, layer.eps, 0.0)
     return Coupling(
-        plan, torch.cat([lin.weight for lin in lins]), graph_of(edge_index, x.size(0), False), shift=shift
+        plan, torch.cat([lin.weight for lin in lins]), known(edge_index).graph(edge_index, x.size(0), False), shift=shift
     )  # fmt: skip

@@ -4,7 +4,7 @@ from torch_geometric.nn import GATv2Conv
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import graph_of
+from graphcon.kernels.structure import known
 
 
 def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
@@ -20,7 +20,7 @@ def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | No
     coupling = Coupling(
         plan,
         torch.cat([layer.lin_l.weight, layer.lin_r.weight]),
-        graph_of(edge_index, x.size(0), layer.add_self_loops),
+        known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops),
         shift=torch.cat(biases) if biases[0] is not None else None,
         bias=layer.bias,
         vector=layer.att.flatten(),

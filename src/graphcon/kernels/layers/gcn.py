@@ -3,7 +3,7 @@ from torch_geometric.nn import GCNConv
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import Graph, graph_of, remembered
+from graphcon.kernels.structure import Graph, known
 
 
 def bind(layer: GCNConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Coupling | None:
@@ -15,7 +15,8 @@ def bind(layer: GCNConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | No
     if layer.cached:  # it would go on with the first graph it saw
         return None
     loops = bool(layer.normalize and layer.add_self_loops)
-    graph = graph_of(edge_index, x.size(0), loops)
+    about = known(edge_index)
+    graph = about.graph(edge_index, x.size(0), loops)
 
     def weights() -> Tensor:
         # Without weights PyG counts every edge as one, also the loops it adds.
@@ -25,7 +26,7 @@ def bind(layer: GCNConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | No
         return (_normalised(slots, graph, x.size(0)) if layer.normalize else slots).unsqueeze(-1)
 
     key = ("gcn", x.size(0), loops, layer.normalize, layer.improved, x.dtype)
-    edge = remembered(edge_index, key, edge_weight, weights)
+    edge = about.value(key, edge_weight, weights)
     plan = Plan("fixed", 1, x.size(1), 0, True, False, False, 1.0, 0.0, 0.0)
     return Coupling(plan, layer.lin.weight, graph, bias=layer.bias, edge=edge)
 

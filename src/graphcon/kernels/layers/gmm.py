@@ -6,7 +6,7 @@ from torch_geometric.nn.aggr import MeanAggregation, SumAggregation
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import graph_of, remembered
+from graphcon.kernels.structure import known
 
 
 def bind(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
@@ -21,7 +21,8 @@ def bind(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = N
         return None
     if layer.separate_gaussians or not layer.root_weight or not isinstance(layer.in_channels, int) or not fits:
         return None
-    graph, nodes = graph_of(edge_index, x.size(0), False), x.size(0)
+    about, nodes = known(edge_index), x.size(0)
+    graph = about.graph(edge_index, nodes, False)
     distance = (edge_attr.unsqueeze(1) - layer.mu) ** 2 / (1e-15 + layer.sigma**2)  # [edges, kernels, dim]
     edge = torch.exp(-0.5 * distance.sum(-1))[graph.edge]
     if mean:
@@ -30,7 +31,7 @@ def bind(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = N
             ones = x.new_ones(edge_index.size(1), 1)
             return 1.0 / x.new_zeros(nodes, 1).index_add(0, graph.row, ones)[graph.row]
 
-        edge = edge * remembered(edge_index, ("share", nodes, x.dtype), None, share)
+        edge = edge * about.value(("share", nodes, x.dtype), None, share)
     plan = Plan("fixed", layer.kernel_size, x.size(1), 0, False, True, False, 1.0, 0.0, 0.0)
     return Coupling(plan, torch.cat([layer.g.t(), layer.root.weight]), graph, bias=layer.bias, edge=edge)
 
@@ -45,5 +46,5 @@ def bind_monet(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | No
             scale = count.clamp(min=1).rsqrt()
             return torch.stack([scale[target], scale[source]], dim=-1)
 
-        edge_attr = remembered(edge_index, ("monet", x.size(0), x.dtype), None, coordinates)
+        edge_attr = known(edge_index).value(("monet", x.size(0), x.dtype), None, coordinates)
     return bind(layer, x, edge_index, edge_attr)

@@ -6,7 +6,7 @@ from torch_geometric.nn import TransformerConv
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import graph_of
+from graphcon.kernels.structure import known
 
 
 def bind(layer: TransformerConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
@@ -25,4 +25,4 @@ def bind(layer: TransformerConv, x: Tensor, edge_index: Tensor, edge_attr: Tenso
         "dot", heads, width, width, layer.concat, layer.root_weight, shift is not None,
         1.0 if layer.concat else 1.0 / heads, 0.0, layer.dropout if layer.training else 0.0,
     )  # fmt: skip
-    return Coupling(plan, weight, graph_of(edge_index, x.size(0), False), shift=shift)
+    return Coupling(plan, weight, known(edge_index).graph(edge_index, x.size(0), False), shift=shift)

@@ -3,6 +3,7 @@
 import sys
 
 import numba
+import numpy as np
 from numba.core import event
 
 # GNU OpenMP is what torch runs its own loops on: the two share one pool of threads, and nobody waits for the other's.
@@ -12,6 +13,10 @@ if numba.config.THREADING_LAYER == "default":
 
 # Sums may be vectorised and products contracted, once and for all at compile time; NaN and infinity stay what they are.
 _FASTMATH = {"reassoc", "contract", "nsz"}
+
+#: Indices of inner loops. A signed one might be negative and count from the end: checking that keeps a loop from being
+#: vectorised.
+index = np.uintp
 
 jit = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)
 parallel_jit = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, parallel=True)

@@ -2,32 +2,38 @@
 
 from numba import prange
 
-from graphcon.kernels.loops._jit import parallel_jit
+from graphcon.kernels.loops._jit import index, parallel_jit
 
 
 @parallel_jit
 def additive_scores(ptr, col, h, target0, source0, edge, leak, score):
     """``leaky(h_i + h_j + edge)`` per edge and head."""
     for i in prange(ptr.shape[0] - 1):
+        own, zero, heads = h[i], h.dtype.type(0), index(score.shape[1])
+        target, source = index(target0), index(source0)
         for e in range(ptr[i], ptr[i + 1]):
-            for k in range(score.shape[1]):
-                v = h[i, target0 + k] + h[col[e], source0 + k]
+            other, results = h[col[e]], score[e]
+            for k in range(heads):
+                v = own[target + k] + other[source + k]
                 if edge.shape[0] > 0:
                     v += edge[e, k]
-                score[e, k] = v if v > h.dtype.type(0) else leak * v
+                results[k] = v if v > zero else leak * v
 
 
 @parallel_jit
 def additive_back(ptr, col, h, target0, source0, edge, leak, g, gh):
     """Takes the gradient of the scores, in place, through the leaky ReLU; sums that of the row's own part."""
     for i in prange(ptr.shape[0] - 1):
-        for k in range(g.shape[1]):
-            s = h.dtype.type(0)
-            for e in range(ptr[i], ptr[i + 1]):
-                v = h[i, target0 + k] + h[col[e], source0 + k]
+        own, gown, zero, heads = h[i], gh[i], h.dtype.type(0), index(g.shape[1])
+        target, source = index(target0), index(source0)
+        for k in range(heads):
+            gown[target + k] = zero
+        for e in range(ptr[i], ptr[i + 1]):
+            other, ge = h[col[e]], g[e]
+            for k in range(heads):
+                v = own[target + k] + other[source + k]
                 if edge.shape[0] > 0:
                     v += edge[e, k]
-                if v <= h.dtype.type(0):
-                    g[e, k] *= leak
-                s += g[e, k]
-            gh[i, target0 + k] = s
+                d = ge[k] if v > zero else leak * ge[k]
+                ge[k] = d
+                gown[target + k] += d

@@ -2,7 +2,7 @@
 
 from numba import prange
 
-from graphcon.kernels.loops._jit import parallel_jit
+from graphcon.kernels.loops._jit import index, parallel_jit
 from graphcon.kernels.loops.oscillator import finish_row
 
 
@@ -14,23 +14,24 @@ def aggregate_and_step(
     """One step of the oscillator: aggregation, linear term, bias, activation, dropout and update in one pass.
 
     Head k of a node's values stands in the columns from ``v0 + k * width`` on of h, the linear term from skip0 on
-    (-1: there is none). Heads are put side by side, or added up with the factor mix.
+    (-1: there is none). Heads are put side by side or added up, with the factor mix.
     """
     for i in prange(x.shape[0]):
-        z = yo[i]
+        z, own = yo[i], h[i]
+        heads, wide, first = index(val.shape[1]), index(width), index(v0)
         if skip0 >= 0:
-            for c in range(z.shape[0]):
-                z[c] = h[i, skip0 + c] + bias[c]
+            for c in range(index(z.shape[0])):
+                z[c] = own[index(skip0) + c] + bias[c]
         else:
             for c in range(z.shape[0]):
                 z[c] = bias[c]
         for e in range(ptr[i], ptr[i + 1]):
-            j = col[e]
-            for k in range(val.shape[1]):
-                a = mix * val[e, k]
-                first, to = v0 + k * width, k * width if concat else 0
-                for c in range(width):
-                    z[to + c] += a * h[j, first + c]
+            other, weights = h[col[e]], val[e]
+            for k in range(heads):
+                a, at = mix * weights[k], k * wide
+                to = at if concat else index(0)
+                for c in range(wide):
+                    z[to + c] += a * other[first + at + c]
         finish_row(i, z, slope[i], x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed, xo[i])
 
 
@@ -38,41 +39,44 @@ def aggregate_and_step(
 def gather(ptr, col, slot, through, val, mix, g, g0, width, concat, out, o0):
     """The sum of ``val * g`` over the edges of a row, per head; where `through`, edges are numbered by slot."""
     for i in prange(ptr.shape[0] - 1):
-        for c in range(width * val.shape[1]):
-            out[i, o0 + c] = 0
+        heads, wide, first, start = index(val.shape[1]), index(width), index(g0), index(o0)
+        total = out[i]
+        for c in range(heads * wide):
+            total[start + c] = 0
         for q in range(ptr[i], ptr[i + 1]):
-            j = col[q]
-            e = slot[q] if through else q
-            for k in range(val.shape[1]):
-                a = mix * val[e, k]
-                to, first = o0 + k * width, g0 + (k * width if concat else 0)
-                for c in range(width):
-                    out[i, to + c] += a * g[j, first + c]
+            other, weights = g[col[q]], val[slot[q] if through else q]
+            for k in range(heads):
+                a, to = mix * weights[k], start + k * wide
+                at = first + k * wide if concat else first
+                for c in range(wide):
+                    total[to + c] += a * other[at + c]
 
 
 @parallel_jit
 def edge_products(ptr, col, a, a0, b, b0, width, concat, mix, out, add):
     """The scalar products of a row of a with the rows of b at the other ends of its edges, per head."""
     for i in prange(ptr.shape[0] - 1):
+        heads, wide, left, right = index(out.shape[1]), index(width), index(a0), index(b0)
+        own = a[i]
         for e in range(ptr[i], ptr[i + 1]):
-            j = col[e]
-            for k in range(out.shape[1]):
-                left, right = a0 + (k * width if concat else 0), b0 + k * width
+            other, results = b[col[e]], out[e]
+            for k in range(heads):
+                at = left + k * wide if concat else left
+                to = right + k * wide
                 s = a.dtype.type(0)
-                for c in range(width):
-                    s += a[i, left + c] * b[j, right + c]
-                if add:
-                    out[e, k] += mix * s
-                else:
-                    out[e, k] = mix * s
+                for c in range(wide):
+                    s += own[at + c] * other[to + c]
+                results[k] = results[k] + mix * s if add else mix * s
 
 
 @parallel_jit
 def edge_sums(ptr, slot, through, val, out, o0):
     """The sum of the numbers on the edges of a row, per head."""
     for i in prange(ptr.shape[0] - 1):
-        for k in range(val.shape[1]):
-            s = val.dtype.type(0)
-            for q in range(ptr[i], ptr[i + 1]):
-                s += val[slot[q] if through else q, k]
-            out[i, o0 + k] = s
+        total, heads, start = out[i], index(val.shape[1]), index(o0)
+        for k in range(heads):
+            total[start + k] = 0
+        for q in range(ptr[i], ptr[i + 1]):
+            numbers = val[slot[q] if through else q]
+            for k in range(heads):
+                total[start + k] += numbers[k]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import prange
 
-from graphcon.kernels.loops._jit import jit, parallel_jit
+from graphcon.kernels.loops._jit import index, jit, parallel_jit
 
 
 @jit
@@ -92,11 +92,12 @@ def finish_row(i, z, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale,
 def step_back(gx, gy, slope, alpha, gamma, dt, gz, g0):
     """Takes the gradients of a step's results, in place, to those of its state; writes that of the coupling."""
     for i in prange(gx.shape[0]):
-        for c in range(gx.shape[1]):
-            g = gy[i, c] + dt * gx[i, c]
-            gx[i, c] -= dt * gamma[c] * g
-            gy[i, c] = g - dt * alpha[c] * g
-            gz[i, g0 + c] = dt * g * slope[i, c]
+        gxi, gyi, si, gzi, start = gx[i], gy[i], slope[i], gz[i], index(g0)
+        for c in range(index(gxi.shape[0])):
+            g = gyi[c] + dt * gxi[c]
+            gxi[c] -= dt * gamma[c] * g
+            gyi[c] = g - dt * alpha[c] * g
+            gzi[start + c] = dt * g * si[c]
 
 
 @parallel_jit
@@ -104,7 +105,9 @@ def column_sums(g, g0, blocks, partial):
     """The sums over blocks of rows. Their number is fixed, so that the total does not depend on who sums."""
     rows = g.shape[0]
     for b in prange(blocks):
-        partial[b, :] = 0
+        total = partial[b]
+        total[:] = 0
         for i in range(b * rows // blocks, (b + 1) * rows // blocks):
-            for c in range(partial.shape[1]):
-                partial[b, c] += g[i, g0 + c]
+            values, start = g[i], index(g0)
+            for c in range(index(total.shape[0])):
+                total[c] += values[start + c]
