@@ -17,9 +17,9 @@ from graphcon.kernels.oscillate import oscillate
 from graphcon.kernels.propagate import edge_products, propagate, rows_of
 from graphcon.kernels.structure import Graph, csr, plain_csr
 from graphcon.kernels.walk import walk
-from kernel_cases import CASES, CHANNELS, build
 
 from graphs import random_graph
+from kernel_cases import CASES, CHANNELS, build
 
 NODES, STEPS = 7, 3
 EDGES = random_graph(NODES, 8)

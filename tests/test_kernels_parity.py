@@ -12,9 +12,9 @@ from torch_geometric.nn import GATConv, GCNConv
 
 from graphcon import GraphCON, kernels
 from graphcon.couplings import DotProductConv
-from kernel_cases import CASES, CHANNELS, build
 
 from graphs import random_graph, star
+from kernel_cases import CASES, CHANNELS, build
 
 every_case = pytest.mark.parametrize("name", CASES)
 

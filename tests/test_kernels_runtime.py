@@ -14,9 +14,9 @@ from torch.utils.data import DataLoader, Dataset
 
 from graphcon import GraphCON, kernels
 from graphcon.kernels import _runtime
-from kernel_cases import CASES, CHANNELS, build
 
 from graphs import random_graph
+from kernel_cases import CASES, CHANNELS, build
 
 NODES = 600
 X, EDGES = torch.randn(NODES, CHANNELS, generator=torch.Generator().manual_seed(0)), random_graph(NODES, 20_000)

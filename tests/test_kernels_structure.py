@@ -11,9 +11,9 @@ from torch_geometric.utils import k_hop_subgraph
 
 from graphcon import GraphCON, kernels
 from graphcon.kernels import structure
-from kernel_cases import CHANNELS, build
 
 from graphs import random_graph
+from kernel_cases import CHANNELS, build
 
 NODES = 9
 

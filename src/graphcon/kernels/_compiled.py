@@ -10,9 +10,7 @@ from graphcon.kernels.counter import threshold
 from graphcon.kernels.plan import ACTIVATIONS, Parameters, Plan
 
 # Sums over all nodes are taken in this many blocks, whatever the number of threads.
-_BLOCKS = 64
-# Up to this size torch sums in one thread.
-_SMALL = 32_768
+BLOCKS = 64
 
 
 class Loops:
@@ -136,12 +134,9 @@ class Loops:
 
     def sum_rows(self, g: Any, at: int, into: Tensor, partial: Tensor) -> None:
         """Adds the sum over all nodes of as many columns of g as `into` is long."""
-        if g.size < _SMALL:
-            into += torch.from_numpy(g[:, at : at + len(into)]).sum(0)
-            return
-        part = partial[:, : len(into)].numpy()
-        self.oscillator.column_sums(g, at, _BLOCKS, part)
-        into += partial[:, : len(into)].sum(0)
+        part = partial[: BLOCKS * len(into)].view(BLOCKS, len(into))
+        self.oscillator.column_sums(g, at, part.numpy())
+        into += part.sum(0)
 
 
 class _Work:
@@ -245,15 +240,17 @@ def backward(
     gh = x.new_empty(nodes, columns)
     gh_np, gx_np, gy_np = gh.numpy(), gx.numpy(), gy.numpy()
     gz, at = (gh_np, plan.skip_at) if plan.skip else (x.new_empty(nodes, channels).numpy(), 0)
-    partial = x.new_empty(_BLOCKS, max(columns, channels, plan.heads * plan.width))
+    partial = x.new_empty(BLOCKS * max(columns, channels, plan.heads * plan.width))
+    bias_part = x.new_empty(BLOCKS, channels)
+    bias_np = bias_part.numpy()
     for n in reversed(range(steps)):
         now = x if n == 0 else states[n - 1]
         if need_coefficients:
             pull = -plan.dt * (gy + plan.dt * gx)
             loops.sum_rows((pull * (y if n == 0 else velocities[n - 1])).numpy(), 0, into.alpha, partial)
             loops.sum_rows((pull * now).numpy(), 0, into.gamma, partial)
-        loops.oscillator.step_back(gx_np, gy_np, slope_np[n], loops.alpha, loops.gamma, loops.dt, gz, at)
-        loops.sum_rows(gz, at, into.bias, partial)
+        loops.oscillator.step_back(gx_np, gy_np, slope_np[n], loops.alpha, loops.gamma, loops.dt, gz, at, bias_np)
+        into.bias.add_(bias_part.sum(0))
         h = h_np[n] if len(h_np) else gh_np
         loops.back(n, h, attention_np[n] if plan.attends else None, gz, at, gh_np, work)
         if plan.kind == "additive" and need_edge:

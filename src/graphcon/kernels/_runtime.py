@@ -54,13 +54,15 @@ def compiled(x: Tensor) -> bool:
 def threads(work: int) -> Iterator[None]:
     """Gives the loops as many threads as torch has, and no more than the work is worth."""
     import numba
+    from numba.core import config
 
     if not _started:
         _start()
     before = numba.get_num_threads()
-    wanted = min(threads_of_torch(), 1 + work // _WORK_PER_THREAD, numba.config.NUMBA_NUM_THREADS)
+    wanted = min(threads_of_torch(), 1 + work // _WORK_PER_THREAD, getattr(config, "NUMBA_NUM_THREADS"))  # noqa: B009  # set from the environment
     # Numba's own pool, where there is no OpenMP, may be entered by one Python thread at a time.
-    with nullcontext() if numba.config.THREADING_LAYER in ("omp", "tbb") else _one_at_a_time:
+    layer = getattr(config, "THREADING_LAYER")  # noqa: B009
+    with nullcontext() if layer in ("omp", "tbb") else _one_at_a_time:
         numba.set_num_threads(wanted)
         try:
             yield

@@ -114,8 +114,11 @@ def walk_shared(coupling: Coupling, oscillation: Oscillation, x: Tensor, steps: 
     learned = oscillation.learned
 
     def run(first: int, last: int, x: Tensor, y: Tensor, *carried: Tensor) -> tuple[Tensor, ...]:
-        given = carried or (theta, edge)
-        return coupling.run(x, y, *given, plan, last - first, seeds[first:last], learned)
+        if carried:  # what a part of the walk before this one handed on
+            theta_now, edge_now = carried
+        else:
+            theta_now, edge_now = theta, edge
+        return coupling.run(x, y, theta_now, edge_now, plan, last - first, seeds[first:last], learned)
 
     return run
 

@@ -79,7 +79,7 @@ def _transformed() -> bool:
     """Whether torch.func or forward-mode differentiation is at work, which cannot look into an op."""
     if torch.compiler.is_compiling():
         return False
-    return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None
+    return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None  # pyright: ignore
 
 
 def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
@@ -95,9 +95,9 @@ def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
     # Layers that sum are summed; those that leave the choice tell their binder.
     if type(layer) not in _CHOOSING and type(layer.aggr_module) is not SumAggregation:
         return False
-    declared = getattr(layer, "out_channels", x.size(1))
-    heads = layer.heads if getattr(layer, "concat", False) else 1
-    return (
+    declared: Any = getattr(layer, "out_channels", x.size(1))
+    heads: Any = getattr(layer, "heads", 1) if getattr(layer, "concat", False) else 1
+    return bool(
         getattr(layer, "in_channels", x.size(1)) == x.size(1)
         and declared * heads == x.size(1)
         and all(parameter.dtype is x.dtype and parameter.device.type == "cpu" for parameter in layer.parameters())

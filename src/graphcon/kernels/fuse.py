@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as functional
 from torch import Tensor, nn
 
 from graphcon.kernels.coupling import Coupling, Oscillation, walk_shared, walk_steps
@@ -13,10 +13,10 @@ Walk = Callable[..., tuple[Tensor, ...]]
 
 _FUNCTIONS: dict[Any, tuple[str, float]] = {
     torch.relu: ("relu", 0.0),
-    F.relu: ("relu", 0.0),
+    functional.relu: ("relu", 0.0),
     torch.tanh: ("tanh", 0.0),
     torch.sigmoid: ("sigmoid", 0.0),
-    F.silu: ("silu", 0.0),
+    functional.silu: ("silu", 0.0),
 }
 
 

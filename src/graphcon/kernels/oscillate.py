@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels import _runtime, plain
+from graphcon.kernels._compiled import BLOCKS
 from graphcon.kernels.counter import threshold
 from graphcon.kernels.plan import ACTIVATIONS, Plan
 
@@ -67,7 +68,7 @@ def oscillate_backward(
     gz, number = torch.empty_like(gx), gx.numpy().dtype.type
     with _runtime.threads(gx.numel()):
         arrays = (value.numpy() for value in (gx, gy, slope, alpha, gamma))
-        step_back(*arrays, number(dt), gz.numpy(), 0)
+        step_back(*arrays, number(dt), gz.numpy(), 0, gx.new_empty(BLOCKS, gx.size(1)).numpy())
     return gz, gx, gy
 
 

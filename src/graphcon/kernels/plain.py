@@ -1,7 +1,7 @@
 """The walk in plain torch: what the kernels compute, for wherever they cannot, and for gradients of gradients."""
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as functional
 from torch import Tensor
 
 from graphcon.kernels.counter import keep_mask
@@ -10,11 +10,11 @@ from graphcon.kernels.plan import Parameters, Plan
 
 def coupling(x: Tensor, p: Parameters, edge: Tensor, ptr: Tensor, col: Tensor, seed: Tensor, plan: Plan) -> Tensor:
     """F(X), ``[nodes, channels]``."""
-    nodes, channels = x.shape
+    nodes = len(x)
     used = int(ptr[-1])
     row = torch.repeat_interleave(torch.arange(nodes, device=x.device), ptr.diff().long())
     col = col[:used].long()
-    h = F.linear(x, p.weight, p.shift if plan.shift else None)
+    h = functional.linear(x, p.weight, p.shift if plan.shift else None)
     values = h[:, plan.value_at : plan.value_at + plan.sums * plan.width].view(nodes, plan.sums, plan.width)
     if plan.gated:
         target, source = h[:, : plan.width], h[:, plan.width : 2 * plan.width]
@@ -39,13 +39,13 @@ def _weights(h: Tensor, p: Parameters, edge: Tensor, row: Tensor, col: Tensor, s
         target = h[:, plan.target_at : plan.target_at + plan.heads]
         source = h[:, plan.source_at : plan.source_at + plan.heads]
         score = target[row] + source[col]
-        score = F.leaky_relu(score + edge if edge.numel() else score, plan.leak)
+        score = functional.leaky_relu(score + edge if edge.numel() else score, plan.leak)
     else:
         width = plan.width if plan.kind == "dynamic" else plan.key
         target = h[:, plan.target_at : plan.target_at + plan.heads * width]
         source = h[:, plan.source_at : plan.source_at + plan.heads * width]
         if plan.kind == "dynamic":
-            product = F.leaky_relu(target[row] + source[col], plan.leak) * p.vector
+            product = functional.leaky_relu(target[row] + source[col], plan.leak) * p.vector
         else:
             product = target[row] * source[col]
         score = product.view(-1, plan.heads, width).sum(-1)
@@ -61,16 +61,16 @@ def _weights(h: Tensor, p: Parameters, edge: Tensor, row: Tensor, col: Tensor, s
 
 def activation(z: Tensor, plan: Plan) -> Tensor:
     if plan.act == "relu":
-        return F.leaky_relu(z, plan.act_leak)
+        return functional.leaky_relu(z, plan.act_leak)
     if plan.act == "elu":
-        return F.elu(z, plan.act_leak)
-    functions = {"tanh": torch.tanh, "sigmoid": torch.sigmoid, "silu": F.silu, "gelu": F.gelu}
+        return functional.elu(z, plan.act_leak)
+    functions = {"tanh": torch.tanh, "sigmoid": torch.sigmoid, "silu": functional.silu, "gelu": functional.gelu}
     return functions[plan.act](z) if plan.act in functions else z
 
 
 def force_scale(seed: Tensor, x: Tensor, plan: Plan) -> Tensor | float:
     """What dropout multiplies the force with."""
-    return keep_mask(seed, *x.shape, plan.dropout, x.dtype) if plan.dropout > 0 else 1.0
+    return keep_mask(seed, x.size(0), x.size(1), plan.dropout, x.dtype) if plan.dropout > 0 else 1.0
 
 
 def step(

@@ -37,15 +37,15 @@ class Graph(NamedTuple):
 def csr(edge_index: Tensor, nodes: int, loops: bool) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Sorts edges by target and by source. With `loops` every node has exactly one self-loop, the last it came with."""
     if edge_index.device.type != "cpu" or not _runtime.compiled(torch.empty(0)):
-        return tuple(plain_csr(edge_index, nodes, loops))
+        ptr, col, tptr, trow, tslot, row, edge = plain_csr(edge_index, nodes, loops)
+        return ptr, col, tptr, trow, tslot, row, edge
     from graphcon.kernels.loops.graph import sort_by_target, transpose
 
-    graph = Graph(*_empty(edge_index, nodes, loops))
+    ptr, col, tptr, trow, tslot, row, edge = _empty(edge_index, nodes, loops)
     source, target = edge_index.contiguous().numpy()
-    ptr, col, tptr, trow, tslot, row, edge = (part.numpy() for part in graph)
-    sort_by_target(source, target, loops, ptr, col, row, edge)
-    transpose(ptr, col, tptr, trow, tslot)
-    return tuple(graph)
+    sort_by_target(source, target, loops, ptr.numpy(), col.numpy(), row.numpy(), edge.numpy())
+    transpose(ptr.numpy(), col.numpy(), tptr.numpy(), trow.numpy(), tslot.numpy())
+    return ptr, col, tptr, trow, tslot, row, edge
 
 
 @csr.register_fake

@@ -11,6 +11,7 @@ and comes out the same to the last bit.
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import torch
@@ -180,7 +181,7 @@ def _run_back(
         return gx, gy, gtheta, gedge
     with _runtime.autograd_inside_an_op():
         inputs = [value.detach().requires_grad_() for value in (x, y, theta, edge)]
-        results = _plain_walk(*inputs, graph, seeds, steps, plan)
+        results = _plain_walk(inputs[0], inputs[1], inputs[2], inputs[3], graph, seeds, steps, plan)
         found = torch.autograd.grad(results, inputs, [gx, gy], allow_unused=True)
     gx, gy = (g if g is not None else torch.zeros_like(x) for g in found[:2])
     return gx, gy, _added(gtheta, found[2]), _added(gedge, found[3])
@@ -223,7 +224,7 @@ def _back(ctx: Any, grads: tuple[Tensor | None, ...], run: Callable[..., Any]) -
         torch.zeros_like(value) if g is None else g for g, value in zip(grads, inputs, strict=True)
     )  # fmt: skip
     if torch.is_grad_enabled():
-        results = _plain_walk(*inputs, graph, seeds, ctx.steps, ctx.plan)
+        results = _plain_walk(x, y, theta, edge, graph, seeds, ctx.steps, ctx.plan)
         asked = [value for value, want in zip(inputs, wanted, strict=True) if want]
         through = iter(torch.autograd.grad(results, asked, [gx, gy], create_graph=True, allow_unused=True))
         found = [next(through) if want else None for want in wanted]
@@ -248,8 +249,7 @@ class EagerWalk(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any):
-        def run(*tensors: Any) -> Any:
-            return _run_back(*tensors, ctx.steps, ctx.plan, ctx.need)
+        run = partial(_run_back, steps=ctx.steps, plan=ctx.plan, need=ctx.need)
 
         return (*_back(ctx, grads, run), None, None, None, None, None)
 

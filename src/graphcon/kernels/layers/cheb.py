@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -32,7 +33,7 @@ def bind(
             terms.append(propagate(x, edge, *rows))
         for _ in range(2, len(layer.lins)):
             terms.append(2.0 * propagate(terms[-1], edge, *rows) - terms[-2])
-        weight = torch.cat([lin.weight for lin in layer.lins], dim=1)
+        weight = torch.cat([cast(Tensor, lin.weight) for lin in layer.lins], dim=1)
         return torch.nn.functional.linear(torch.cat(terms, dim=1), weight, layer.bias)
 
     return coupling

@@ -1,3 +1,5 @@
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch_geometric.nn import GATConv
@@ -34,7 +36,7 @@ def bind(layer: GATConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None
     return coupling if layer.res is None else coupling.plus_linear(layer.res.weight)
 
 
-def _edge_scores(layer: GATConv, graph: Graph, edge_attr: Tensor, nodes: int) -> Tensor | None:
+def _edge_scores(layer: Any, graph: Graph, edge_attr: Tensor, nodes: int) -> Tensor | None:
     """What the edges bring into the scores, per slot and head. It is linear, so a loop's mean is a mean of scores."""
     heads, width = layer.heads, layer.out_channels
     vectors = (layer.att_edge.view(heads, width, 1) * layer.lin_edge.weight.view(heads, width, -1)).sum(1)

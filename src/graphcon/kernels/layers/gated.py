@@ -35,6 +35,5 @@ def bind_gated_gcn(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
     if biased:
         shift = torch.cat([x.new_zeros(x.size(1)) if lin.bias is None else lin.bias for lin in lins])
     plan = Plan("gated-mean", 1, x.size(1), 0, True, True, biased, 1.0, layer.eps, 0.0)
-    return Coupling(
-        plan, torch.cat([lin.weight for lin in lins]), known(edge_index).graph(edge_index, x.size(0), False), shift=shift
-    )  # fmt: skip
+    graph = known(edge_index).graph(edge_index, x.size(0), False)
+    return Coupling(plan, torch.cat([lin.weight for lin in lins]), graph, shift=shift)

@@ -12,7 +12,7 @@ def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | No
     if edge_attr is not None or not isinstance(layer.in_channels, int):
         return None
     heads, width = layer.heads, layer.out_channels
-    biases = [lin.bias for lin in (layer.lin_l, layer.lin_r)]
+    biases: list[Tensor] = [lin.bias for lin in (layer.lin_l, layer.lin_r)]
     plan = Plan(
         "dynamic", heads, width, 0, layer.concat, False, biases[0] is not None,
         1.0 if layer.concat else 1.0 / heads, layer.negative_slope, layer.dropout if layer.training else 0.0,

@@ -7,10 +7,10 @@ from graphcon.kernels.structure import Graph, known
 
 
 def bind(layer: GCNConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Coupling | None:
-    """GCN: weights, self-loops, improved, with and without normalisation. The weight of an edge is fixed.
+    r"""GCN: weights, self-loops, improved, with and without normalisation. The weight of an edge is fixed.
 
     .. math::
-        a_{ij} = \\frac{e_{ij}}{\\sqrt{\\hat d_i \\hat d_j}}
+        a_{ij} = \frac{e_{ij}}{\sqrt{\hat d_i \hat d_j}}
     """
     if layer.cached:  # it would go on with the first graph it saw
         return None

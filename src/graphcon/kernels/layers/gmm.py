@@ -10,10 +10,10 @@ from graphcon.kernels.structure import known
 
 
 def bind(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
-    """GMMConv, and MoNet around it: the Gaussians do not depend on the state, so an edge has a fixed weight per kernel.
+    r"""GMMConv, and MoNet around it: the Gaussians do not depend on the state: an edge has a fixed weight per kernel.
 
     .. math::
-        F(X)_i = b + R X_i + \\sum_k \\sum_{j \\to i} w_k(u_{ij}) G_k X_j
+        F(X)_i = b + R X_i + \sum_k \sum_{j \to i} w_k(u_{ij}) G_k X_j
     """
     mean = type(layer.aggr_module) is MeanAggregation
     fits = mean or type(layer.aggr_module) is SumAggregation

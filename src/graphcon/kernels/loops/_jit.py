@@ -1,15 +1,16 @@
 """How the loops are compiled."""
 
+import importlib.util
 import sys
+from typing import Any
 
 import numba
 import numpy as np
-from numba.core import event
+from numba.core import config, event
 
-# GNU OpenMP is what torch runs its own loops on: the two share one pool of threads, and nobody waits for the other's.
-# (Numba's own `workqueue` may not be entered from two Python threads at once.)
-if numba.config.THREADING_LAYER == "default":
-    numba.config.THREADING_LAYER = "omp"
+# OpenMP, where there is one: Numba's own `workqueue` is slower and may not be entered by two Python threads at once.
+if importlib.util.find_spec("numba.np.ufunc.omppool") is not None and getattr(config, "THREADING_LAYER") == "default":  # noqa: B009  # Numba sets it from the environment
+    setattr(config, "THREADING_LAYER", "omp")  # noqa: B010
 
 # Sums may be vectorised and products contracted, once and for all at compile time; NaN and infinity stay what they are.
 _FASTMATH = {"reassoc", "contract", "nsz"}
@@ -18,8 +19,8 @@ _FASTMATH = {"reassoc", "contract", "nsz"}
 #: vectorised.
 index = np.uintp
 
-jit = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)
-parallel_jit = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, parallel=True)
+jit: Any = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)
+parallel_jit: Any = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, parallel=True)
 
 
 class _Notice(event.Listener):

@@ -89,21 +89,31 @@ def finish_row(i, z, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale,
 
 
 @parallel_jit
-def step_back(gx, gy, slope, alpha, gamma, dt, gz, g0):
-    """Takes the gradients of a step's results, in place, to those of its state; writes that of the coupling."""
-    for i in prange(gx.shape[0]):
-        gxi, gyi, si, gzi, start = gx[i], gy[i], slope[i], gz[i], index(g0)
-        for c in range(index(gxi.shape[0])):
-            g = gyi[c] + dt * gxi[c]
-            gxi[c] -= dt * gamma[c] * g
-            gyi[c] = g - dt * alpha[c] * g
-            gzi[start + c] = dt * g * si[c]
+def step_back(gx, gy, slope, alpha, gamma, dt, gz, g0, partial):
+    """Takes the gradients of a step's results, in place, to those of its state; writes that of the coupling.
+
+    Sums the latter over blocks of rows as it goes: it is that of the bias. The number of blocks is fixed, so that the
+    total does not depend on who sums.
+    """
+    rows, blocks = gx.shape[0], partial.shape[0]
+    for b in prange(blocks):
+        total = partial[b]
+        total[:] = 0
+        for i in range(b * rows // blocks, (b + 1) * rows // blocks):
+            gxi, gyi, si, gzi, start = gx[i], gy[i], slope[i], gz[i], index(g0)
+            for c in range(index(gxi.shape[0])):
+                g = gyi[c] + dt * gxi[c]
+                gxi[c] -= dt * gamma[c] * g
+                gyi[c] = g - dt * alpha[c] * g
+                d = dt * g * si[c]
+                gzi[start + c] = d
+                total[c] += d
 
 
 @parallel_jit
-def column_sums(g, g0, blocks, partial):
-    """The sums over blocks of rows. Their number is fixed, so that the total does not depend on who sums."""
-    rows = g.shape[0]
+def column_sums(g, g0, partial):
+    """The sums over as many blocks of rows as `partial` has."""
+    rows, blocks = g.shape[0], partial.shape[0]
     for b in prange(blocks):
         total = partial[b]
         total[:] = 0
