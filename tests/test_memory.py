@@ -1,4 +1,5 @@
 import itertools
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -7,14 +8,22 @@ from torch.nn import BatchNorm1d, Linear, Module, ReLU, Sequential
 from torch.nn.utils.parametrizations import spectral_norm
 from torch_geometric.nn import GATConv, GCNConv, GINConv
 
-from graphcon import GraphCON, memory
+from graphcon import GraphCON, kernels, memory
 from graphcon.integrators import INTEGRATORS
 from graphcon.memory import ONE_LEVEL, segment_lengths
 
 from graphs import random_graph
+from kernel_cases import CASES
 
 NODES, CHANNELS = 12, 4
 EDGES = random_graph(NODES, 20)
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["kernels", "plain"])
+def kernels_on_and_off(request):
+    """Whatever the path, what is recomputed is what was computed."""
+    with nullcontext() if request.param else kernels.disabled():
+        yield
 
 
 def _x() -> Tensor:
@@ -59,6 +68,26 @@ def test_recomputed_gradients_equal_stored_ones_to_the_last_bit(
     _assert_same_bits(
         GraphCON(layers[0] if shared else layers, steps, integrator=integrator, dropout=dropout, trainable=trainable)
     )
+
+
+@pytest.mark.parametrize("name", ["gcn", "gatv2", "dot product", "gated gcn", "gmm", "gin", "sage max", "residual gcn"])
+@pytest.mark.parametrize("shared", [True, False], ids=["shared", "per-step"])
+def test_every_kind_of_coupling_is_recomputed_to_the_last_bit(name: str, shared: bool):
+    layers = [CASES[name].build() for _ in range(1 if shared else 9)]
+    network = GraphCON(layers[0] if shared else layers, 9, dropout=0.3)
+    per_edge = CASES[name].per_edge(EDGES.size(1), torch.float32)
+    found = []
+    for mode in ("store", "checkpoint"):
+        network.memory = mode
+        network.zero_grad()
+        x = torch.randn(NODES, 8, generator=torch.Generator().manual_seed(0)).requires_grad_()
+        torch.manual_seed(1)
+        out = network(x, EDGES, **per_edge)
+        out.square().sum().backward()
+        found.append([out.detach(), x.grad, *(p.grad for p in network.parameters())])
+        for parameter in network.parameters():
+            parameter.grad = None
+    assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))
 
 
 def test_dropout_inside_the_layer_is_recomputed_too():

@@ -55,21 +55,22 @@ def detect_divergence() -> Iterator[None]:
         _watching = before
 
 
-def watched(step: Callable[..., State], oscillator: Oscillator) -> Callable[..., State]:
-    """Returns the step as it is, or within :func:`detect_divergence` one that looks at what goes in and comes out.
+def watched(walk: Callable[..., State], oscillator: Oscillator) -> Callable[..., State]:
+    """Returns the walk as it is, or within :func:`detect_divergence` one that looks at the state after every step.
 
     Args:
-        step: One step, ``(n, *state) -> state``.
-        oscillator: Whose step it is.
+        walk: Steps, ``(first, last, *state) -> state``.
+        oscillator: Whose steps they are.
     """
     if not _watching:
-        return step
+        return walk
 
-    def looking(n: int, *state: Tensor) -> State:
-        if n == 0:
-            _look(0, state, oscillator)
-        state = step(n, *state)
-        _look(n + 1, state, oscillator)
+    def looking(first: int, last: int, *state: Tensor) -> State:
+        for n in range(first, last):
+            if n == 0:
+                _look(0, state, oscillator)
+            state = walk(n, n + 1, *state)
+            _look(n + 1, state, oscillator)
         return state
 
     return looking

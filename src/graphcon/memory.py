@@ -1,7 +1,7 @@
 """How the backward pass gets the states: keep them all, or keep a few and compute the rest again.
 
-A strategy takes one step ``(n, *state) -> state``, the first state and the number of steps, and returns the last
-state. It knows nothing of oscillators, so each works with every integrator and every layer.
+A strategy takes a walk ``(first, last, *state) -> state`` over any of the steps, the first state and the number of
+steps, and returns the last state. It knows nothing of oscillators, so each works with every integrator and every layer.
 """
 
 import math
@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint as recompute_in_backward
 
 State = tuple[Tensor, ...]
-Step = Callable[..., State]
+Walk = Callable[..., State]
 
 # `auto` keeps what autograd keeps up to this size, and recomputes beyond it.
 AUTO_BYTES = 1 << 30
@@ -25,14 +25,12 @@ ONE_LEVEL = 64
 _STATES_PER_STEP = 4
 
 
-def store(step: Step, state: State, steps: int, buffers: Iterable[Tensor] = ()) -> State:
+def store(walk: Walk, state: State, steps: int, buffers: Iterable[Tensor] = ()) -> State:
     """Runs all steps and lets autograd keep what it wants: fastest, memory grows with the depth."""
-    for n in range(steps):
-        state = step(n, *state)
-    return state
+    return walk(0, steps, *state)
 
 
-def checkpoint(step: Step, state: State, steps: int, buffers: Iterable[Tensor] = ()) -> State:
+def checkpoint(walk: Walk, state: State, steps: int, buffers: Iterable[Tensor] = ()) -> State:
     r"""Keeps a few states and recomputes what lies between.
 
     Up to `ONE_LEVEL` steps about the square root of the depth is kept and every step is computed once more. Beyond,
@@ -41,14 +39,14 @@ def checkpoint(step: Step, state: State, steps: int, buffers: Iterable[Tensor] =
     the one that :func:`store` builds, so gradients are equal to the last bit.
 
     Args:
-        step: One step, ``(n, *state) -> state``.
+        walk: The steps from one to another, ``(first, last, *state) -> state``.
         state: The first state.
         steps: How many steps.
         buffers: Running statistics and the like that a step changes: the second pass sees them as the first
             did, and leaves them as they are.
     """
     if not torch.is_grad_enabled():
-        return store(step, state, steps)
+        return store(walk, state, steps)
     buffers = list(buffers)
     # torch.compile takes no context here, and needs none: what changes a buffer it runs once.
     aware = buffers and not torch.compiler.is_compiling()
@@ -56,9 +54,7 @@ def checkpoint(step: Step, state: State, steps: int, buffers: Iterable[Tensor] =
 
     def run(state: State, first: int, last: int, lengths: list[int]) -> State:
         if not lengths:
-            for n in range(first, last):
-                state = step(n, *state)
-            return state
+            return walk(first, last, *state)
         length, *shorter = lengths
         for start in range(first, last, length):
             segment = partial(_unpacked, run, start, min(start + length, last), shorter)

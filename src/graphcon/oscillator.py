@@ -12,12 +12,14 @@ from torch_geometric.nn import inits
 from torch_geometric.nn.resolver import activation_resolver
 
 from graphcon import _validation as validation
+from graphcon import kernels
 from graphcon import memory as memories
 from graphcon.divergence import watched
-from graphcon.integrators import INTEGRATORS, Integrator
+from graphcon.integrators import IMEX, INTEGRATORS, Integrator
 from graphcon.stability import DegenerateDynamicsWarning, Stability, UnstableDynamicsWarning
 
 State = tuple[Tensor, ...]
+Coupling = Callable[[Tensor], Tensor]
 
 
 class GraphCON(Module):
@@ -132,9 +134,9 @@ class GraphCON(Module):
             return_velocity (bool, optional): Returns :math:`(X_N, Y_N)`. (default: :obj:`False`)
             **kwargs: What the coupling takes by name, e.g. ``edge_weight``.
         """
-        step, state = self._prepare(x, y, args, kwargs)
+        walk, state = self._prepare(x, y, args, kwargs)
         run = memories.choose(self.memory, self.steps, x)
-        x, y = run(step, state, self.steps, self.coupling.buffers())[:2]
+        x, y = run(walk, state, self.steps, self.coupling.buffers())[:2]
         return (x, y) if return_velocity else x
 
     @torch.no_grad()
@@ -150,10 +152,10 @@ class GraphCON(Module):
             return_velocity (bool, optional): Returns the pair of all X and all Y. (default: :obj:`False`)
             **kwargs: What the coupling takes by name.
         """
-        step, state = self._prepare(x, y, args, kwargs)
+        walk, state = self._prepare(x, y, args, kwargs)
         states = [state]
         for n in range(self.steps):
-            state = step(n, *state)
+            state = walk(n, n + 1, *state)
             states.append(state)
         xs = torch.stack([state[0] for state in states])
         return (xs, torch.stack([state[1] for state in states])) if return_velocity else xs
@@ -168,7 +170,7 @@ class GraphCON(Module):
     def _prepare(
         self, x: Tensor, y: Tensor | None, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., State], State]:
-        """Checks what comes in; returns the step ``(n, x, y, *carried) -> state`` and the first state."""
+        """Checks what comes in; returns the walk ``(first, last, x, y, *carried) -> state`` and the first state."""
         if not torch.compiler.is_compiling():
             validation.check_state(x, y, self._layer(0))
             if "edge_index" in kwargs:
@@ -176,23 +178,44 @@ class GraphCON(Module):
             elif self._edge_index_at is not None and self._edge_index_at < len(args):
                 validation.check_edge_index(args[self._edge_index_at], x.size(-2))
             self._materialize(x)
+        couplings = [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
+        walk = self._fused(couplings, x) or self._step_by_step(couplings, args, kwargs)
+        return watched(walk, self), (x, x if y is None else y)
+
+    def _fused(self, couplings: list[Coupling | None], x: Tensor) -> Callable[..., State] | None:
+        """The walk on kernels that do a whole step of the paper's scheme in one pass, where there are such."""
+        if type(self.integrator) is not IMEX:
+            return None
+        dropout = self.dropout.p if self.dropout.training else 0.0
+        return kernels.fuse(
+            couplings, x, self.steps, act=self.act, dropout=dropout, dt=self.dt, alpha=self.alpha, gamma=self.gamma
+        )
+
+    def _step_by_step(
+        self, couplings: list[Coupling | None], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[..., State]:
         step = self.integrator.bind(self.dt, self.alpha, self.gamma)
 
-        def one(n: int, *state: Tensor) -> State:
-            state = step(self._force(n, args, kwargs), *state)
-            return state if self.shared else state[:2]  # what is carried belongs to one layer
+        def force(n: int) -> Callable[[Tensor], Tensor]:
+            layer, bound = self._layer(n), couplings[0 if self.shared else n]
 
-        return watched(one, self), (x, x if y is None else y)
+            def at(x: Tensor) -> Tensor:
+                f = layer(x, *args, **kwargs) if bound is None else bound(x)
+                validation.check_force(f, x, layer)
+                return self.dropout(self.act(f))
 
-    def _force(self, n: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Tensor], Tensor]:
-        layer = self._layer(n)
+            return at
 
-        def force(x: Tensor) -> Tensor:
-            f = layer(x, *args, **kwargs)
-            validation.check_force(f, x, layer)
-            return self.dropout(self.act(f))
+        def walk(first: int, last: int, *state: Tensor) -> State:
+            for n in range(first, last):
+                state = step(force(n), *state)
+                state = state if self.shared else state[:2]  # what is carried belongs to one layer
+            return state
 
-        return force
+        return walk
+
+    def _layers(self) -> list[Module]:
+        return list(self.coupling) if isinstance(self.coupling, ModuleList) else [self.coupling]
 
     def _layer(self, n: int) -> Module:
         return self.coupling[n] if isinstance(self.coupling, ModuleList) else self.coupling

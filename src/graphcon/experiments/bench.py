@@ -1,0 +1,228 @@
+"""Speed and memory of training steps, ours beside PyG's, in one run.
+
+For every workload and coupling four ways of the same training step are timed in turn, round after round in one process,
+so that whatever else the machine does falls on all of them alike:
+
+- ``graphcon``: `GraphCON` around the layer;
+- ``loop``: the oscillator written by hand around the same PyG layer;
+- ``csr``: that loop with PyG's sorted `EdgeIndex`, and for GCN with its cached normalisation;
+- ``floor``: the bare matrix products of these shapes, which no implementation can do without.
+"""
+
+import ctypes
+import math
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import Module
+from torch_geometric import EdgeIndex
+
+from graphcon import couplings
+from graphcon.oscillator import GraphCON
+
+WAYS = ("graphcon", "loop", "csr", "floor")
+COUPLINGS = ("gcn", "gat", "transformer")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A random graph of the size of a known one, and a network of the width and depth that is used on it."""
+
+    name: str
+    nodes: int
+    edges: int  # both directions of each counted
+    channels: int
+    steps: int
+
+
+WORKLOADS = (
+    Workload("texas", 183, 574, 64, 5),
+    Workload("cora", 2_708, 10_556, 64, 16),
+    Workload("zinc", 2_970, 6_380, 220, 22),  # 128 molecules
+    Workload("superpixel", 2_260, 18_080, 256, 10),  # 32 pictures
+    Workload("ppi", 2_373, 66_000, 512, 9),
+    Workload("arxiv", 169_343, 2_315_598, 64, 4),
+)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one way of doing a training step, and by how many bytes the process grew at most."""
+
+    seconds: list[float]
+    peak_bytes: int | None
+
+    @property
+    def best(self) -> float:
+        return min(self.seconds)
+
+    @property
+    def spread(self) -> float:
+        """How far the median is above the best, as a share of it."""
+        return statistics.median(self.seconds) / self.best - 1.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One workload with one coupling; `ways` lacks a way that PyG cannot go."""
+
+    workload: Workload
+    coupling: str
+    ways: dict[str, Timing]
+
+    def speedup(self, over: str = "loop") -> float | None:
+        """How many times faster than another way ours is."""
+        return self.ways[over].best / self.ways["graphcon"].best if over in self.ways else None
+
+
+def rows(quick: bool = False, chosen: tuple[str, ...] = COUPLINGS) -> Iterator[Row]:
+    """Measures workload by workload.
+
+    Args:
+        quick: Leaves the largest graph out, and takes fewer rounds and no more than four steps.
+        chosen: The couplings.
+    """
+    for workload in WORKLOADS:
+        if quick and workload.nodes > 100_000:
+            continue
+        shape = replace(workload, steps=min(workload.steps, 4)) if quick else workload
+        for name in chosen:
+            yield measure(shape, name, rounds=3 if quick else 3 if workload.nodes > 100_000 else 7)
+
+
+def number_of_rows(quick: bool = False, chosen: tuple[str, ...] = COUPLINGS) -> int:
+    """How many rows :func:`rows` yields."""
+    return len(chosen) * sum(not quick or workload.nodes <= 100_000 for workload in WORKLOADS)
+
+
+def measure(workload: Workload, coupling: str, rounds: int) -> Row:
+    """Times the four ways in turn, after one turn that does not count."""
+    torch.manual_seed(0)
+    half = torch.randint(workload.nodes, (2, workload.edges // 2))
+    edge_index = torch.cat([half, half.flip(0)], dim=1)
+    x = torch.randn(workload.nodes, workload.channels)
+    layer = couplings.build(coupling, workload.channels)
+    jobs: dict[str, Callable[[], None]] = {
+        "graphcon": _training_step(GraphCON(layer, workload.steps, memory="store"), x, edge_index),
+        "loop": _training_step(_loop(layer, workload.steps), x, edge_index),
+        "csr": _csr_step(coupling, layer, workload, x, edge_index),
+        "floor": _floor(layer, workload, x),
+    }
+    seconds: dict[str, list[float]] = {way: [] for way in jobs}
+    peaks = {}
+    for way, job in list(jobs.items()):
+        try:
+            peaks[way] = _peak_bytes(job)
+        except (NotImplementedError, RuntimeError, ValueError):  # a way that PyG does not go with this layer
+            del jobs[way]
+    for _ in range(rounds):
+        for way, job in jobs.items():
+            # A step of a fraction of a millisecond is repeated until the clock can tell.
+            times = max(1, min(20, int(0.02 / seconds[way][0]))) if seconds[way] else 1
+            start = time.perf_counter()
+            for _ in range(times):
+                job()
+            seconds[way].append((time.perf_counter() - start) / times)
+    return Row(workload, coupling, {way: Timing(seconds[way], peaks[way]) for way in jobs})
+
+
+def summary(measured: list[Row]) -> dict[str, dict[str, float]]:
+    """Per coupling: the geometric mean and the least of the speed-ups over the loop, and the ratio to the floor."""
+    found = {}
+    for name in dict.fromkeys(row.coupling for row in measured):
+        own = [row for row in measured if row.coupling == name]
+        ratios = [ratio for row in own if (ratio := row.speedup()) is not None]
+        floors = [
+            row.ways["graphcon"].best / row.ways["floor"].best
+            for row in own
+            if row.workload.name in ("zinc", "superpixel", "ppi")
+        ]
+        found[name] = {
+            "geometric_mean": math.exp(statistics.fmean(math.log(ratio) for ratio in ratios)),
+            "least": min(ratios),
+            "most_over_floor": max(floors, default=math.nan),
+        }
+    return found
+
+
+def as_json(measured: list[Row]) -> dict[str, Any]:
+    """Everything that was measured, and where."""
+    table = [
+        asdict(row.workload)
+        | {"coupling": row.coupling}
+        | {way: asdict(t) | {"best": t.best, "spread": t.spread} for way, t in row.ways.items()}
+        for row in measured
+    ]
+    versions = {"torch": torch.__version__, "python": platform.python_version(), "machine": platform.machine()}
+    return {"environment": versions | {"threads": torch.get_num_threads()}, "rows": table, "summary": summary(measured)}
+
+
+def _training_step(network: Callable[..., Tensor], x: Tensor, edge_index: Tensor) -> Callable[[], None]:
+    def run() -> None:
+        network(x, edge_index).square().mean().backward()
+
+    return run
+
+
+def _loop(layer: Module, steps: int) -> Callable[[Tensor, Tensor], Tensor]:
+    """What one would write by hand."""
+
+    def run(x: Tensor, edge_index: Tensor) -> Tensor:
+        y = x
+        for _ in range(steps):
+            y = y + 0.5 * (layer(x, edge_index).relu() - 1.0 * x - 0.5 * y)
+            x = x + 0.5 * y
+        return x
+
+    return run
+
+
+def _csr_step(name: str, layer: Module, workload: Workload, x: Tensor, edge_index: Tensor) -> Callable[[], None]:
+    options = {"cached": True} if name == "gcn" else {}
+    own = couplings.build(name, workload.channels, **options)
+    own.load_state_dict(layer.state_dict())
+    size = (workload.nodes, workload.nodes)
+    # Sorted by target, with its transpose at hand: all that PyG can use.
+    whole: Any = EdgeIndex
+    ordered = whole(edge_index, sparse_size=size, is_undirected=True).sort_by("col").values.fill_cache_()
+    return _training_step(_loop(own, workload.steps), x, ordered)
+
+
+def _floor(layer: Module, workload: Workload, x: Tensor) -> Callable[[], None]:
+    """The three products of every map of the layer, forward and backward, and nothing else."""
+    weights = [weight.detach() for weight in layer.parameters() if weight.dim() == 2]
+    grads = [torch.randn(workload.nodes, len(weight)) for weight in weights]
+
+    def run() -> None:
+        for _ in range(workload.steps):
+            for weight, grad in zip(weights, grads, strict=True):
+                torch.mm(x, weight.t())
+                torch.mm(grad, weight)
+                torch.mm(grad.t(), x)
+
+    return run
+
+
+def _peak_bytes(job: Callable[[], None]) -> int | None:
+    """By how much the resident size grows at most while the job runs for the second time; None where nobody tells."""
+    job()
+    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    if not reset.exists():
+        job()
+        return None
+    ctypes.CDLL(None).malloc_trim(0)
+    before = _kilobytes(status, "VmRSS")
+    reset.write_text("5")
+    job()
+    return max(0, _kilobytes(status, "VmHWM") - before) * 1024
+
+
+def _kilobytes(status: Path, key: str) -> int:
+    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith(key))

@@ -1,0 +1,10 @@
+"""Fused kernels behind the layers people already use.
+
+Known layers run on them without being asked; everything else takes the layer's own path, with equal results.
+"""
+
+from graphcon.kernels._runtime import disabled, enabled
+from graphcon.kernels.dispatch import bind
+from graphcon.kernels.fuse import fuse
+
+__all__ = ["bind", "disabled", "enabled", "fuse"]

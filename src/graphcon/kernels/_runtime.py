@@ -1,0 +1,105 @@
+"""Whether compiled loops can run here, and with how many threads."""
+
+import importlib.util
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+import torch
+from torch import Tensor
+
+# A thread is worth its waking from about this many multiplications on.
+_WORK_PER_THREAD = 30_000
+
+_has_numba = importlib.util.find_spec("numba") is not None
+_switched_off = 0
+_started = False
+_forked = False
+_one_at_a_time = threading.Lock()
+
+
+@contextmanager
+def disabled() -> Iterator[None]:
+    """Within this context every layer takes its own path.
+
+    Example::
+
+        with graphcon.kernels.disabled():
+            reference = model(x, edge_index)
+    """
+    global _switched_off
+    _switched_off += 1
+    try:
+        yield
+    finally:
+        _switched_off -= 1
+
+
+def enabled() -> bool:
+    """Whether known layers run on the fused kernels: Numba is there, nobody switched them off, and no fork forbids.
+
+    GNU OpenMP does not survive a fork: a process that was forked from one that had run kernels takes the plain path.
+    """
+    return _switched_off == 0 and _has_numba and not _forked
+
+
+def compiled(x: Tensor) -> bool:
+    """Whether the loops take tensors like this one, here and now."""
+    fits = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
+    return fits and _has_numba and not _forked
+
+
+@contextmanager
+def threads(work: int) -> Iterator[None]:
+    """Gives the loops as many threads as torch has, and no more than the work is worth."""
+    import numba
+    from numba.core import config
+
+    if not _started:
+        _start()
+    before = numba.get_num_threads()
+    wanted = min(threads_of_torch(), 1 + work // _WORK_PER_THREAD, getattr(config, "NUMBA_NUM_THREADS"))  # noqa: B009  # set from the environment
+    # Numba's own pool, where there is no OpenMP, may be entered by one Python thread at a time.
+    layer = getattr(config, "THREADING_LAYER")  # noqa: B009
+    with nullcontext() if layer in ("omp", "tbb") else _one_at_a_time:
+        numba.set_num_threads(wanted)
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)
+
+
+def threads_of_torch() -> int:
+    return torch.get_num_threads()
+
+
+@contextmanager
+def autograd_inside_an_op() -> Iterator[None]:
+    """An op runs below autograd; within this context what it does is recorded all the same."""
+    keys = torch._C.DispatchKey
+    guard = torch._C._SetExcludeDispatchKeyGuard
+    with torch.enable_grad(), guard(keys.AutogradFunctionality, False), guard(keys.ADInplaceOrView, False):
+        yield
+
+
+def _start() -> None:
+    """Starts the threads. From here on, a forked process is one that has lost them."""
+    global _started
+    from numba.np.ufunc import parallel
+
+    with _one_at_a_time:
+        if _started:
+            return
+        # Where torch and Numba share one OpenMP, starting the latter's threads changes the number of the former's.
+        number = torch.get_num_threads()
+        parallel._launch_threads()
+        torch.set_num_threads(number)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_lose_threads)
+        _started = True
+
+
+def _lose_threads() -> None:
+    global _forked
+    _forked = True

@@ -1,0 +1,145 @@
+"""A layer bound to a graph: its parameters and its edges in the form the kernels take."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from graphcon.kernels.counter import draw_seeds
+from graphcon.kernels.oscillate import oscillate
+from graphcon.kernels.plan import Parameters, Plan
+from graphcon.kernels.structure import Graph
+from graphcon.kernels.walk import take_steps
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """F(X) of one layer on one graph, as :class:`Plan` tells it. Called with x it returns F(x).
+
+    Args:
+        plan: What is computed.
+        weight: W ``[columns, channels]``.
+        graph: The edges.
+        shift: s ``[columns]``, where the plan has one.
+        bias: b ``[channels]``.
+        edge: A number per slot and head, where the plan has one.
+        vector: What GATv2 multiplies its scores with.
+    """
+
+    plan: Plan
+    weight: Tensor
+    graph: Graph
+    shift: Tensor | None = None
+    bias: Tensor | None = None
+    edge: Tensor | None = None
+    vector: Tensor | None = None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The coupling alone: one step from rest with dt = 1 and no oscillator is the force."""
+        zero = x.new_zeros(x.size(-1))
+        theta, edge = self.theta(zero, zero), self._edge(x)
+        return self.run(x, torch.zeros_like(x), theta, edge, self.plan, 1, self.draw(1))[1]
+
+    def plus_linear(self, weight: Tensor) -> "Coupling":
+        """F(X) + X R, for R given as the weight of a linear map: no product of its own."""
+        if self.plan.skip:
+            others, own = self.weight.split([self.plan.skip_at, len(weight)])
+            return replace(self, weight=torch.cat([others, own + weight]))
+        shift = self.shift
+        if shift is not None:
+            shift = torch.cat([shift, shift.new_zeros(len(weight))])
+        return replace(
+            self, plan=replace(self.plan, skip=True), weight=torch.cat([self.weight, weight]), shift=shift
+        )  # fmt: skip
+
+    def theta(self, alpha: Tensor, gamma: Tensor) -> Tensor:
+        """All parameters and the coefficients of the oscillator as one vector."""
+        none = alpha.new_empty(0)
+        bias = torch.zeros_like(alpha) if self.bias is None else self.bias
+        shift, vector = (none if value is None else value for value in (self.shift, self.vector))
+        return self.plan.pack(Parameters(self.weight, bias, alpha, gamma, shift, vector))
+
+    def draw(self, steps: int, dropout: float = 0.0) -> Tensor:
+        """Seeds for that many steps, if there is anything to be dropped."""
+        if dropout > 0 or self.plan.edge_dropout > 0:
+            return draw_seeds(steps)
+        return torch.empty(0, 2, dtype=torch.int64)
+
+    def run(
+        self, x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, plan: Plan, steps: int, seeds: Tensor,
+        coefficients: bool = False,
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+        """Takes steps; returns x, y, theta and edge to go on from."""
+        needed = torch.is_grad_enabled() and any(value.requires_grad for value in (x, y, theta, edge))
+        edges = self.edge is not None and self.edge.requires_grad
+        need = int(needed) + 2 * int(needed and edges) + 4 * int(needed and coefficients)
+        return take_steps(x, y, theta, edge, self.graph[:5], seeds, steps, plan, need)
+
+    def _edge(self, x: Tensor) -> Tensor:
+        return x.new_empty(0, self.plan.sums) if self.edge is None else self.edge
+
+
+@dataclass(frozen=True)
+class Oscillation:
+    """The elementwise part of every step: activation, dropout, and eq. (4) of the paper."""
+
+    act: str
+    act_leak: float
+    dropout: float
+    dt: float
+    alpha: float | Tensor
+    gamma: float | Tensor
+
+    @property
+    def learned(self) -> bool:
+        return isinstance(self.alpha, Tensor) and self.alpha.requires_grad
+
+    def coefficients(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Alpha and gamma, one per channel."""
+        alpha, gamma = (
+            value if isinstance(value, Tensor) else x.new_full((x.size(-1),), value)
+            for value in (self.alpha, self.gamma)
+        )
+        return alpha, gamma
+
+    def into(self, plan: Plan) -> Plan:
+        return replace(plan, act=self.act, act_leak=self.act_leak, dropout=self.dropout, dt=self.dt)
+
+
+def walk_shared(coupling: Coupling, oscillation: Oscillation, x: Tensor, steps: int) -> Callable[..., tuple]:
+    """A walk ``(first, last, x, y, *carried) -> state`` in which all steps share one layer: one op from end to end."""
+    theta, edge = coupling.theta(*oscillation.coefficients(x)), coupling._edge(x)
+    plan, seeds = oscillation.into(coupling.plan), coupling.draw(steps, oscillation.dropout)
+    learned = oscillation.learned
+
+    def run(first: int, last: int, x: Tensor, y: Tensor, *carried: Tensor) -> tuple[Tensor, ...]:
+        if carried:  # what a part of the walk before this one handed on
+            theta_now, edge_now = carried
+        else:
+            theta_now, edge_now = theta, edge
+        return coupling.run(x, y, theta_now, edge_now, plan, last - first, seeds[first:last], learned)
+
+    return run
+
+
+def walk_steps(
+    couplings: list[Callable[[Tensor], Tensor]], oscillation: Oscillation, x: Tensor, steps: int
+) -> Callable[..., tuple]:
+    """A walk of one op a step, or of two: where every step has its own layer, or a layer is more than a walk knows."""
+    alpha, gamma = oscillation.coefficients(x)
+    seeds = draw_seeds(steps)[:, 0] if oscillation.dropout > 0 else torch.zeros(steps, dtype=torch.int64)
+    numbers = oscillation.act, oscillation.act_leak, oscillation.dropout, oscillation.dt
+    walks = [walk_shared(c, oscillation, x, 1) if isinstance(c, Coupling) else None for c in couplings]
+
+    def run(first: int, last: int, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        for n in range(first, last):
+            at = n % len(couplings)
+            walk = walks[at]
+            if walk is not None:
+                x, y = walk(0, 1, x, y)[:2]
+            else:
+                x, y, _ = oscillate(couplings[at](x), x, y, alpha, gamma, seeds[n], *numbers)
+        return x, y
+
+    return run

@@ -1,0 +1,156 @@
+"""Which layers the kernels serve, and when."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+from torch.nn import Linear, Module
+from torch.nn.modules import module as hooks_of_all
+from torch_geometric import EdgeIndex
+from torch_geometric import nn as pyg
+from torch_geometric.nn.aggr import Aggregation, SumAggregation
+
+from graphcon import couplings
+from graphcon.kernels import _runtime
+from graphcon.kernels.coupling import Coupling
+from graphcon.kernels.layers import cheb, dot_product, gat, gated, gatv2, gcn, gin, gmm, sage, transformer
+
+Bound = Callable[[Tensor], Tensor]
+
+#: For each layer: how it is bound, and the names of what it takes after x.
+BINDERS: dict[type[Module], tuple[Callable[..., Bound | None], tuple[str, ...]]] = {
+    pyg.GCNConv: (gcn.bind, ("edge_index", "edge_weight")),
+    pyg.GATConv: (gat.bind, ("edge_index", "edge_attr")),
+    pyg.GATv2Conv: (gatv2.bind, ("edge_index", "edge_attr")),
+    pyg.TransformerConv: (transformer.bind, ("edge_index", "edge_attr")),
+    pyg.SAGEConv: (sage.bind, ("edge_index",)),
+    pyg.GINConv: (gin.bind, ("edge_index",)),
+    pyg.ChebConv: (cheb.bind, ("edge_index", "edge_weight")),
+    pyg.GMMConv: (gmm.bind, ("edge_index", "edge_attr")),
+    pyg.ResGatedGraphConv: (gated.bind_res_gated, ("edge_index", "edge_attr")),
+    couplings.DotProductConv: (dot_product.bind, ("edge_index",)),
+    couplings.GatedGCNConv: (gated.bind_gated_gcn, ("edge_index",)),
+    couplings.MoNetConv: (gmm.bind_monet, ("edge_index", "edge_attr")),
+}
+
+# Modules whose own forward the kernels stand in for: only as they are, without hooks or parametrisations.
+_PARTS = (Linear, pyg.Linear, torch.nn.Sigmoid)
+_MOST_SLOTS = 2**31 - 1
+
+
+def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound | None:
+    """A function that computes ``layer(x, *args, **kwargs)`` on the kernels, or None where they do not cover it.
+
+    Args:
+        layer: The layer.
+        x: A state it will be called with.
+        args: What it takes after x.
+        kwargs: What it takes by name.
+    """
+    if not _runtime.enabled() or not _takes(x) or _transformed():
+        return None
+    if type(layer) is couplings.Residual:
+        inner = bind(layer.coupling, x, args, kwargs) if _as_it_is(layer) and _as_it_is(layer.lin) else None
+        return inner.plus_linear(layer.lin.weight) if isinstance(inner, Coupling) else None
+    if type(layer) not in BINDERS or not _bypassable(cast(pyg.MessagePassing, layer), x):
+        return None
+    binder, names = BINDERS[type(layer)]
+    given = _named(names, args, kwargs)
+    if given is None or not _fits(given, x):
+        return None
+    return binder(layer, x, **given)
+
+
+def _takes(x: Tensor) -> bool:
+    fits = x.dim() == 2 and x.numel() > 0 and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
+    return _ordinary(x) and fits and not torch.is_autocast_enabled("cpu")
+
+
+def _ordinary(value: Any) -> bool:
+    """Whether it is a tensor and nothing more. While a program is traced, tensors are not what they seem."""
+    if torch.compiler.is_compiling():
+        return isinstance(value, Tensor) and not isinstance(value, EdgeIndex)
+    return type(value) is Tensor or type(value) is torch.nn.Parameter
+
+
+def _transformed() -> bool:
+    """Whether torch.func or forward-mode differentiation is at work, which cannot look into an op."""
+    if torch.compiler.is_compiling():
+        return False
+    return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None  # pyright: ignore
+
+
+def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
+    if not all(_as_it_is(part) for part in _own_parts(layer)):
+        return False
+    if (
+        layer.flow != "source_to_target"
+        or layer.decomposed_layers != 1
+        or layer.explain
+        or layer.node_dim not in (-2, 0)
+    ):
+        return False
+    # Layers that sum are summed; those that leave the choice tell their binder.
+    if type(layer) not in _CHOOSING and type(layer.aggr_module) is not SumAggregation:
+        return False
+    declared: Any = getattr(layer, "out_channels", x.size(1))
+    heads: Any = getattr(layer, "heads", 1) if getattr(layer, "concat", False) else 1
+    return bool(
+        getattr(layer, "in_channels", x.size(1)) == x.size(1)
+        and declared * heads == x.size(1)
+        and all(parameter.dtype is x.dtype and parameter.device.type == "cpu" for parameter in layer.parameters())
+    )
+
+
+def _own_parts(layer: Module) -> list[Module]:
+    return [part for name, part in layer.named_modules() if name.partition(".")[0] != "nn"]
+
+
+def _as_it_is(part: Module) -> bool:
+    """Whether nobody would notice that the module is not called: no hooks, and a class we know."""
+    known = type(part) in BINDERS or type(part) in _PARTS or isinstance(part, Aggregation) or type(part) in _CONTAINERS
+    hooks = (
+        part._forward_hooks or part._forward_pre_hooks or part._backward_hooks or part._backward_pre_hooks
+        or hooks_of_all._global_forward_hooks or hooks_of_all._global_forward_pre_hooks
+        or hooks_of_all._global_backward_hooks or hooks_of_all._global_backward_pre_hooks
+    )  # fmt: skip
+    if isinstance(part, pyg.MessagePassing):
+        hooks = hooks or any(
+            getattr(part, f"_{what}_forward{when}_hooks")
+            for what in ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
+            for when in ("", "_pre")
+        )
+    return known and not hooks
+
+
+_CHOOSING = (pyg.SAGEConv, pyg.GMMConv, couplings.MoNetConv)
+_CONTAINERS = (couplings.Residual, torch.nn.ModuleList)
+
+
+def _named(names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """The arguments by name, or None where there are others than the kernels know."""
+    given = dict(zip(names, args, strict=False))
+    if len(args) > len(names) or any(name not in names or name in given for name in kwargs):
+        return None
+    given.update(kwargs)
+    return given if "edge_index" in given else None
+
+
+def _fits(given: dict[str, Any], x: Tensor) -> bool:
+    edge_index = given["edge_index"]
+    if not (_ordinary(edge_index) or type(edge_index) is EdgeIndex):
+        return False
+    edges = edge_index.layout is torch.strided and edge_index.dtype is torch.int64 and edge_index.device.type == "cpu"
+    if not edges or edge_index.dim() != 2 or edge_index.size(1) + x.size(0) > _MOST_SLOTS:
+        return False
+    weight, attributes = given.get("edge_weight"), given.get("edge_attr")
+    if weight is not None and not (_matches(weight, edge_index, x) and weight.dim() == 1):
+        return False
+    return attributes is None or (_matches(attributes, edge_index, x) and attributes.dim() <= 2)
+
+
+def _matches(value: Any, edge_index: Tensor, x: Tensor) -> bool:
+    """Whether it is a tensor like x with a row per edge."""
+    return _ordinary(value) and value.dtype is x.dtype and value.device == x.device and len(value) == edge_index.size(1)

@@ -1,0 +1,69 @@
+"""From bound layers to a whole walk."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as functional
+from torch import Tensor, nn
+
+from graphcon.kernels.coupling import Coupling, Oscillation, walk_shared, walk_steps
+
+Walk = Callable[..., tuple[Tensor, ...]]
+
+_FUNCTIONS: dict[Any, tuple[str, float]] = {
+    torch.relu: ("relu", 0.0),
+    functional.relu: ("relu", 0.0),
+    torch.tanh: ("tanh", 0.0),
+    torch.sigmoid: ("sigmoid", 0.0),
+    functional.silu: ("silu", 0.0),
+}
+
+
+def fuse(
+    couplings: Sequence[Any],
+    x: Tensor,
+    steps: int,
+    *,
+    act: Callable[[Tensor], Tensor],
+    dropout: float,
+    dt: float,
+    alpha: float | Tensor,
+    gamma: float | Tensor,
+) -> Walk | None:
+    """A walk ``(first, last, x, y, *carried) -> state`` of eq. (4), with its elementwise part fused, or None.
+
+    Args:
+        couplings: What :func:`bind` made of the layer that all steps share, or of every step's layer.
+        x: A state the walk will be called with.
+        steps: The number of steps.
+        act: The activation.
+        dropout: Dropout on the force.
+        dt: The time step.
+        alpha: The damping.
+        gamma: The squared frequency.
+    """
+    known = _code(act)
+    if known is None or any(coupling is None for coupling in couplings):
+        return None
+    oscillation = Oscillation(*known, dropout, dt, alpha, gamma)
+    if len(couplings) == 1 and isinstance(couplings[0], Coupling):
+        return walk_shared(couplings[0], oscillation, x, steps)
+    return walk_steps(list(couplings), oscillation, x, steps)
+
+
+def _code(act: Callable[[Tensor], Tensor]) -> tuple[str, float] | None:
+    """The name and the parameter of an activation the kernels know."""
+    if isinstance(act, nn.Module):
+        if act._forward_hooks or act._forward_pre_hooks or act._backward_hooks:
+            return None
+        if type(act) is nn.LeakyReLU:
+            return "relu", act.negative_slope
+        if type(act) is nn.ELU:
+            return "elu", act.alpha
+        if type(act) is nn.GELU:
+            return ("gelu", 0.0) if act.approximate == "none" else None
+        plain = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", nn.SiLU: "silu", nn.Identity: "identity"}
+        name = plain.get(type(act))
+        return None if name is None else (name, 0.0)
+    return _FUNCTIONS.get(act)

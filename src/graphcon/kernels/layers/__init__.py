@@ -1,0 +1,1 @@
+"""How each known layer is bound to the kernels; one layer a file."""

@@ -1,0 +1,28 @@
+import torch
+from torch import Tensor
+from torch_geometric.nn import GATv2Conv
+
+from graphcon.kernels.coupling import Coupling
+from graphcon.kernels.plan import Plan
+from graphcon.kernels.structure import known
+
+
+def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
+    """GATv2: heads, concat or mean, attention dropout, shared weights, a residual map."""
+    if edge_attr is not None or not isinstance(layer.in_channels, int):
+        return None
+    heads, width = layer.heads, layer.out_channels
+    biases: list[Tensor] = [lin.bias for lin in (layer.lin_l, layer.lin_r)]
+    plan = Plan(
+        "dynamic", heads, width, 0, layer.concat, False, biases[0] is not None,
+        1.0 if layer.concat else 1.0 / heads, layer.negative_slope, layer.dropout if layer.training else 0.0,
+    )  # fmt: skip
+    coupling = Coupling(
+        plan,
+        torch.cat([layer.lin_l.weight, layer.lin_r.weight]),
+        known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops),
+        shift=torch.cat(biases) if biases[0] is not None else None,
+        bias=layer.bias,
+        vector=layer.att.flatten(),
+    )
+    return coupling if layer.res is None else coupling.plus_linear(layer.res.weight)

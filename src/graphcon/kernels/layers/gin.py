@@ -1,0 +1,19 @@
+from collections.abc import Callable
+
+from torch import Tensor
+from torch_geometric.nn import GINConv
+
+from graphcon.kernels.propagate import propagate, rows_of
+from graphcon.kernels.structure import known
+
+
+def bind(layer: GINConv, x: Tensor, edge_index: Tensor) -> Callable[[Tensor], Tensor]:
+    """GIN: the sum over the neighbours on the kernels; its network is called as it is."""
+    about = known(edge_index)
+    rows = rows_of(about.graph(edge_index, x.size(0), False))
+    ones = about.value(("ones", x.dtype), None, lambda: x.new_ones(edge_index.size(1), 1))
+
+    def coupling(x: Tensor) -> Tensor:
+        return layer.nn(propagate(x, ones, *rows) + (1 + layer.eps) * x)
+
+    return coupling

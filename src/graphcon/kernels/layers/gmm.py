@@ -1,0 +1,50 @@
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.nn.aggr import MeanAggregation, SumAggregation
+
+from graphcon.kernels.coupling import Coupling
+from graphcon.kernels.plan import Plan
+from graphcon.kernels.structure import known
+
+
+def bind(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
+    r"""GMMConv, and MoNet around it: the Gaussians do not depend on the state: an edge has a fixed weight per kernel.
+
+    .. math::
+        F(X)_i = b + R X_i + \sum_k \sum_{j \to i} w_k(u_{ij}) G_k X_j
+    """
+    mean = type(layer.aggr_module) is MeanAggregation
+    fits = mean or type(layer.aggr_module) is SumAggregation
+    if edge_attr is None or edge_attr.dim() != 2:
+        return None
+    if layer.separate_gaussians or not layer.root_weight or not isinstance(layer.in_channels, int) or not fits:
+        return None
+    about, nodes = known(edge_index), x.size(0)
+    graph = about.graph(edge_index, nodes, False)
+    distance = (edge_attr.unsqueeze(1) - layer.mu) ** 2 / (1e-15 + layer.sigma**2)  # [edges, kernels, dim]
+    edge = torch.exp(-0.5 * distance.sum(-1))[graph.edge]
+    if mean:
+
+        def share() -> Tensor:
+            ones = x.new_ones(edge_index.size(1), 1)
+            return 1.0 / x.new_zeros(nodes, 1).index_add(0, graph.row, ones)[graph.row]
+
+        edge = edge * about.value(("share", nodes, x.dtype), None, share)
+    plan = Plan("fixed", layer.kernel_size, x.size(1), 0, False, True, False, 1.0, 0.0, 0.0)
+    return Coupling(plan, torch.cat([layer.g.t(), layer.root.weight]), graph, bias=layer.bias, edge=edge)
+
+
+def bind_monet(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
+    """:class:`graphcon.couplings.MoNetConv`, which makes coordinates from the degrees where none are given."""
+    if edge_attr is None and layer.dim == 2:
+
+        def coordinates() -> Tensor:
+            source, target = edge_index
+            count = x.new_zeros(x.size(0)).index_add(0, target, x.new_ones(edge_index.size(1)))
+            scale = count.clamp(min=1).rsqrt()
+            return torch.stack([scale[target], scale[source]], dim=-1)
+
+        edge_attr = known(edge_index).value(("monet", x.size(0), x.dtype), None, coordinates)
+    return bind(layer, x, edge_index, edge_attr)

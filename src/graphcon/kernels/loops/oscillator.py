@@ -1,0 +1,123 @@
+"""The elementwise part of a step: activation, dropout from a counter, oscillator; one pass each way."""
+
+import math
+
+import numpy as np
+from numba import prange
+
+from graphcon.kernels.loops._jit import index, jit, parallel_jit
+
+
+@jit
+def row_key(seed, row):
+    """A 32-bit key for a row: the finaliser of SplitMix64 over seed and row."""
+    h = np.uint64(seed) + np.uint64(row) * np.uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.uint32(h ^ (h >> np.uint64(31)))
+
+
+@jit
+def random_bits(key, column):
+    """32 random bits for an entry of the row with that key: a counter put through an integer hash."""
+    h = np.uint32(key + np.uint32(column) * np.uint32(0x9E3779B9))
+    h = np.uint32((h ^ (h >> np.uint32(16))) * np.uint32(0x7FEB352D))
+    h = np.uint32((h ^ (h >> np.uint32(15))) * np.uint32(0x846CA68B))
+    return np.uint32(h ^ (h >> np.uint32(16)))
+
+
+@jit
+def activate_row(z, slope, act, leak):
+    """Replaces the row z by its activation and writes the derivative to slope. The codes are those of `ACTIVATIONS`."""
+    zero, one, half = z.dtype.type(0), z.dtype.type(1), z.dtype.type(0.5)
+    if act == 0:
+        for c in range(z.shape[0]):
+            slope[c] = one
+    elif act == 1:  # relu, and leaky relu
+        for c in range(z.shape[0]):
+            v = z[c]
+            s = leak if v <= zero else one
+            slope[c] = s
+            z[c] = v * leak if v <= zero else v
+    elif act == 2:  # tanh
+        for c in range(z.shape[0]):
+            v = math.tanh(z[c])
+            slope[c] = one - v * v
+            z[c] = v
+    elif act == 3:  # sigmoid
+        for c in range(z.shape[0]):
+            v = one / (one + math.exp(-z[c]))
+            slope[c] = v * (one - v)
+            z[c] = v
+    elif act == 4:  # elu
+        for c in range(z.shape[0]):
+            v = z[c]
+            if v > zero:
+                slope[c] = one
+            else:
+                slope[c] = leak * math.exp(v)
+                z[c] = leak * math.expm1(v)
+    elif act == 5:  # silu
+        for c in range(z.shape[0]):
+            v = z[c]
+            s = one / (one + math.exp(-v))
+            slope[c] = s * (one + v * (one - s))
+            z[c] = v * s
+    else:  # gelu
+        root, density = z.dtype.type(math.sqrt(0.5)), z.dtype.type(1 / math.sqrt(2 * math.pi))
+        for c in range(z.shape[0]):
+            v = z[c]
+            below = half * (one + math.erf(v * root))
+            slope[c] = below + v * density * math.exp(-half * v * v)
+            z[c] = v * below
+
+
+@jit
+def finish_row(i, z, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo):
+    """From the coupling z of node i to its next state; z is the row of the new velocity and serves as work space."""
+    activate_row(z, slope, act, leak)
+    if threshold > 0:
+        key, zero = row_key(seed, i), z.dtype.type(0)
+        for c in range(z.shape[0]):
+            keep = scale if random_bits(key, c) >= threshold else zero
+            z[c] *= keep
+            slope[c] *= keep
+    for c in range(z.shape[0]):
+        v = y[c] + dt * (z[c] - gamma[c] * x[c] - alpha[c] * y[c])
+        z[c] = v
+        xo[c] = x[c] + dt * v
+
+
+@parallel_jit
+def step_back(gx, gy, slope, alpha, gamma, dt, gz, g0, partial):
+    """Takes the gradients of a step's results, in place, to those of its state; writes that of the coupling.
+
+    Sums the latter over blocks of rows as it goes: it is that of the bias. The number of blocks is fixed, so that the
+    total does not depend on who sums.
+    """
+    rows, blocks = gx.shape[0], partial.shape[0]
+    for b in prange(blocks):
+        total = partial[b]
+        total[:] = 0
+        for i in range(b * rows // blocks, (b + 1) * rows // blocks):
+            gxi, gyi, si, gzi, start = gx[i], gy[i], slope[i], gz[i], index(g0)
+            for c in range(index(gxi.shape[0])):
+                g = gyi[c] + dt * gxi[c]
+                gxi[c] -= dt * gamma[c] * g
+                gyi[c] = g - dt * alpha[c] * g
+                d = dt * g * si[c]
+                gzi[start + c] = d
+                total[c] += d
+
+
+@parallel_jit
+def column_sums(g, g0, partial):
+    """The sums over as many blocks of rows as `partial` has."""
+    rows, blocks = g.shape[0], partial.shape[0]
+    for b in prange(blocks):
+        total = partial[b]
+        total[:] = 0
+        for i in range(b * rows // blocks, (b + 1) * rows // blocks):
+            values, start = g[i], index(g0)
+            for c in range(index(total.shape[0])):
+                total[c] += values[start + c]

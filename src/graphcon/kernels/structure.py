@@ -1,0 +1,166 @@
+"""The structure of a graph as the kernels need it, built once for all steps and kept for as long as the graph lives."""
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
+
+import torch
+from torch import Tensor
+from torch_geometric import EdgeIndex
+
+from graphcon.kernels import _runtime
+
+
+class Graph(NamedTuple):
+    """A graph by targets (CSR) and by sources (its transpose). Slots are places in the rows, in order.
+
+    Where every node gets exactly one self-loop, how many slots are used depends on the data; all arrays are as long
+    as the number of edges and nodes together, and rows end where `ptr` says.
+    """
+
+    ptr: Tensor  # [nodes + 1] int32: where the slots of a target begin
+    col: Tensor  # [slots] int32: the source
+    tptr: Tensor  # [nodes + 1] int32: where the entries of a source begin
+    trow: Tensor  # [slots] int32: the target
+    tslot: Tensor  # [slots] int32: the slot of that entry
+    row: Tensor  # [slots] int64: the target of a slot
+    edge: Tensor  # [slots] int64: the edge in a slot; `edges` for an added loop, `edges + 1` for an unused slot
+
+    def spread(self, per_edge: Tensor, loop: float) -> Tensor:
+        """From one value per edge to one per slot: added loops get `loop`, unused slots zero."""
+        added = per_edge.new_full((1, *per_edge.shape[1:]), loop)
+        return torch.cat([per_edge, added, torch.zeros_like(added)])[self.edge]
+
+
+@torch.library.custom_op("graphcon::csr", mutates_args=())
+def csr(edge_index: Tensor, nodes: int, loops: bool) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Sorts edges by target and by source. With `loops` every node has exactly one self-loop, the last it came with."""
+    if edge_index.device.type != "cpu" or not _runtime.compiled(torch.empty(0)):
+        ptr, col, tptr, trow, tslot, row, edge = plain_csr(edge_index, nodes, loops)
+        return ptr, col, tptr, trow, tslot, row, edge
+    from graphcon.kernels.loops.graph import sort_by_target, transpose
+
+    ptr, col, tptr, trow, tslot, row, edge = _empty(edge_index, nodes, loops)
+    source, target = edge_index.contiguous().numpy()
+    sort_by_target(source, target, loops, ptr.numpy(), col.numpy(), row.numpy(), edge.numpy())
+    transpose(ptr.numpy(), col.numpy(), tptr.numpy(), trow.numpy(), tslot.numpy())
+    return ptr, col, tptr, trow, tslot, row, edge
+
+
+@csr.register_fake
+def _empty(edge_index: Tensor, nodes: int, loops: bool):
+    slots = edge_index.size(1) + (nodes if loops else 0)
+    sizes = (nodes + 1, slots, nodes + 1, slots, slots)
+    small = [edge_index.new_empty(size, dtype=torch.int32) for size in sizes]
+    return (*small, edge_index.new_empty(slots), edge_index.new_empty(slots))
+
+
+def plain_csr(edge_index: Tensor, nodes: int, loops: bool) -> Graph:
+    """What `csr` does, in torch."""
+    (source, target), edges = edge_index, edge_index.size(1)
+    number = torch.arange(edges, device=edge_index.device)
+    if loops:
+        every, looped = torch.arange(nodes, device=edge_index.device), source == target
+        last = torch.full_like(every, -1).scatter_reduce(0, source[looped], number[looped], "amax")
+        source, target = torch.cat([source[~looped], every]), torch.cat([target[~looped], every])
+        number = torch.cat([number[~looped], torch.where(last < 0, edges, last)])
+    order = torch.argsort(target, stable=True)
+    row, col, edge = target[order], source[order], number[order]
+    back = torch.argsort(col, stable=True)
+    unused = (0, edges + (nodes if loops else 0) - len(row))
+    pad = torch.nn.functional.pad
+    return Graph(
+        _ends(target, nodes),
+        pad(col.int(), unused),
+        _ends(source, nodes),
+        pad(row[back].int(), unused),
+        pad(back.int(), unused),
+        pad(row, unused),
+        pad(edge, unused, value=edges + 1),
+    )
+
+
+def _ends(index: Tensor, nodes: int) -> Tensor:
+    return torch.nn.functional.pad(torch.bincount(index, minlength=nodes).cumsum(0), (1, 0)).int()
+
+
+class Known:
+    """What is known of one tensor of edges, while it lives and its content stays what it was."""
+
+    def __init__(self, edge_index: Tensor, content: int | None = None):
+        self.of, self.content = weakref.ref(edge_index, _forget), content
+        self.graphs: dict[tuple[int, bool], Graph] = {}
+        self.values: dict[Any, tuple[int | None, Tensor]] = {}
+
+    def graph(self, edge_index: Tensor, nodes: int, loops: bool) -> Graph:
+        """Its structure; with `loops` every node has exactly one self-loop."""
+        graph = self.graphs.get((nodes, loops))
+        if graph is None:
+            graph = self.graphs[nodes, loops] = Graph(*csr(_plain_tensor(edge_index), nodes, loops))
+        return graph
+
+    def value(self, key: Any, given: Tensor | None, build: Callable[[], Tensor]) -> Tensor:
+        """What `build` makes from the graph and a value per edge, kept while neither changes.
+
+        Args:
+            key: What tells this result from others of the same graph.
+            given: The values it is made from. Where they need gradients, nothing is kept.
+            build: Makes it.
+        """
+        if given is not None and given.requires_grad:
+            return build()
+        content = None if given is None else _content(given)
+        held = self.values.get(key)
+        if held is None or held[0] != content:
+            with torch.no_grad():
+                held = self.values[key] = content, build()
+        return held[1]
+
+
+class Unknown:
+    """The same while a program is traced: nothing is kept, for what is traced are not the values."""
+
+    def graph(self, edge_index: Tensor, nodes: int, loops: bool) -> Graph:
+        return Graph(*csr(_plain_tensor(edge_index), nodes, loops))
+
+    def value(self, key: Any, given: Tensor | None, build: Callable[[], Tensor]) -> Tensor:
+        return build()
+
+
+_known: dict[int, Known] = {}
+_lock = threading.RLock()
+
+
+def known(edge_index: Tensor) -> Known | Unknown:
+    """What is known of a graph from earlier calls; nothing where the content of `edge_index` has changed.
+
+    The content is looked at every time: a change through NumPy or ``.data`` leaves no trace in a tensor's version.
+    """
+    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0:
+        return Unknown()
+    content, key = _content(edge_index), id(edge_index)
+    with _lock:
+        entry = _known.get(key)
+        if entry is None or entry.of() is not edge_index or entry.content != content:
+            entry = _known[key] = Known(edge_index, content)
+        return entry
+
+
+def _forget(ref: Any) -> None:
+    with _lock:
+        for key in [key for key, entry in _known.items() if entry.of is ref]:
+            del _known[key]
+
+
+def _content(values: Tensor) -> int:
+    from graphcon.kernels.loops.graph import fingerprint
+
+    values = _plain_tensor(values.detach()).contiguous().view(-1)
+    if values.is_floating_point():
+        values = values.view(torch.int32 if values.element_size() == 4 else torch.int64)
+    return hash((int(fingerprint(values.numpy())), values.dtype))
+
+
+def _plain_tensor(value: Tensor) -> Tensor:
+    return cast(Tensor, value.as_subclass(Tensor)) if isinstance(value, EdgeIndex) else value

@@ -1,0 +1,60 @@
+"""The benchmark itself: that it measures what it says, not how fast."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from graphcon.experiments import bench
+from graphcon.experiments.bench import Row, Timing, Workload
+
+TINY = Workload("tiny", nodes=30, edges=60, channels=8, steps=2)
+
+
+@pytest.mark.parametrize("coupling", bench.COUPLINGS)
+def test_all_four_ways_are_measured_in_the_same_rounds(coupling: str):
+    row = bench.measure(TINY, coupling, rounds=2)
+    assert set(row.ways) >= {"graphcon", "loop", "floor"}
+    for timing in row.ways.values():
+        assert len(timing.seconds) == 2
+        assert timing.best == min(timing.seconds) > 0
+        assert timing.spread >= 0
+
+
+@pytest.mark.parametrize("coupling", bench.COUPLINGS)
+def test_the_loop_computes_what_graphcon_computes(coupling: str):
+    """A race is fair if all runners go the same way."""
+    torch.manual_seed(0)
+    layer = bench.couplings.build(coupling, 8)
+    x, edges = torch.randn(12, 8), torch.randint(12, (2, 30))
+    torch.testing.assert_close(bench.GraphCON(layer, 3)(x, edges), bench._loop(layer, 3)(x, edges))
+
+
+def test_the_summary_is_the_geometric_mean_the_least_and_the_distance_to_the_floor():
+    def row(name: str, ours: float, loop: float, floor: float) -> Row:
+        ways = {"graphcon": ours, "loop": loop, "floor": floor}
+        return Row(Workload(name, 1, 1, 1, 1), "gcn", {way: Timing([t, 2 * t], 5) for way, t in ways.items()})
+
+    measured = [row("zinc", 1.0, 2.0, 0.8), row("texas", 1.0, 8.0, 0.1)]
+    found = bench.summary(measured)["gcn"]
+    assert found == pytest.approx({"geometric_mean": 4.0, "least": 2.0, "most_over_floor": 1.25})
+    assert measured[0].speedup("csr") is None
+    written = json.loads(json.dumps(bench.as_json(measured)))
+    assert written["rows"][1]["loop"] == {"seconds": [8.0, 16.0], "peak_bytes": 5, "best": 8.0, "spread": 0.5}
+    assert written["summary"]["gcn"]["least"] == 2.0
+    assert not math.isnan(written["summary"]["gcn"]["most_over_floor"])
+
+
+def test_quick_is_less_of_the_same():
+    assert bench.number_of_rows(quick=True) == bench.number_of_rows() - len(bench.COUPLINGS)
+
+
+def test_help_says_how_to_read_the_table(tmp_path: Path):
+    command = [sys.executable, "-m", "graphcon.cli", "bench", "--help"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    for word in ("over loop", "of floor", "--quick"):
+        assert word in done.stdout

@@ -1,0 +1,192 @@
+"""On the kernels a layer gives what it gives by itself: in the output and in all gradients, on any graph."""
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.nn import Module
+from torch_geometric import EdgeIndex
+from torch_geometric.data import Batch, Data
+from torch_geometric.nn import GATConv, GCNConv
+
+from graphcon import GraphCON, kernels
+from graphcon.couplings import DotProductConv
+
+from graphs import random_graph, star
+from kernel_cases import CASES, CHANNELS, build
+
+every_case = pytest.mark.parametrize("name", CASES)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[int, Tensor]:
+    """Anything: one node, no edge, loops, several edges between two nodes, nodes alone, one direction only."""
+    nodes = draw(st.integers(1, 9))
+    node = st.integers(0, nodes - 1)
+    edges = draw(st.lists(st.tuples(node, node), max_size=24))
+    return nodes, torch.tensor(edges, dtype=torch.long).view(-1, 2).t().contiguous()
+
+
+def results(network: Module, x: Tensor, edge_index: Tensor, **kwargs: Tensor) -> dict[str, Tensor]:
+    network.zero_grad()
+    x = x.clone().requires_grad_()
+    kwargs = {name: value.clone().requires_grad_() for name, value in kwargs.items()}
+    out = network(x, edge_index, **kwargs)
+    weight = torch.randn(out.shape, generator=torch.Generator().manual_seed(1), dtype=out.dtype)
+    (out * weight).sum().backward()
+    found = {"output": out.detach(), "x": x.grad}
+    found |= {name: p.grad for name, p in network.named_parameters()}
+    return found | {name: value.grad for name, value in kwargs.items()}
+
+
+def assert_same(network: Module, x: Tensor, edge_index: Tensor, tolerance: float = 2e-4, **kwargs: Tensor) -> None:
+    fused = results(network, x, edge_index, **kwargs)
+    with kernels.disabled():
+        own = results(network, x, edge_index, **kwargs)
+    assert fused.keys() == own.keys()
+    for name, expected in own.items():
+        found = fused[name]
+        if expected is None or found is None:  # without edges some layers leave a parameter out of the graph
+            assert all(value is None or not value.any() for value in (expected, found)), name
+            continue
+        # A gradient that is zero but for cancellation is as large as the rounding of what cancels.
+        atol = tolerance * max(1.0, float(expected.abs().sum()))
+        torch.testing.assert_close(found, expected, rtol=tolerance, atol=atol, msg=lambda m, n=name: f"{n}: {m}")
+
+
+@every_case
+@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(graph=graphs(), seed=st.integers(0, 99))
+def test_a_layer_on_any_graph(name: str, graph: tuple[int, Tensor], seed: int):
+    nodes, edge_index = graph
+    if CASES[name].takes:
+        edge_index = _one_loop_each(edge_index)
+    layer = build(name, seed=seed)
+    x = torch.randn(nodes, CHANNELS)
+    per_edge = CASES[name].per_edge(edge_index.size(1), x.dtype)
+    assert kernels.bind(layer, x, (edge_index,), per_edge) is not None
+    if "cheb" in name and edge_index.size(1) == 0:
+        return  # PyG divides by the largest entry of an empty matrix
+    assert_same(GraphCON(layer, 2, act="tanh"), x, edge_index, **per_edge)
+
+
+def _one_loop_each(edge_index: Tensor) -> Tensor:
+    """Where a node has several loops, PyG does not say which one's weight counts, and gives the gradient to all."""
+    seen: set[int] = set()
+    pairs = edge_index.t().tolist()
+    keep = [i != j or (i not in seen and not seen.add(i)) for i, j in pairs]
+    return edge_index[:, torch.tensor(keep, dtype=torch.bool)]
+
+
+@every_case
+def test_double_precision_agrees_to_its_own_round_off(name: str):
+    layer = build(name, torch.float64)
+    edge_index = random_graph(20, 40)
+    x = torch.randn(20, CHANNELS, dtype=torch.float64)
+    per_edge = CASES[name].per_edge(edge_index.size(1), x.dtype)
+    assert_same(GraphCON(layer, 4, act="tanh", trainable=True).double(), x, edge_index, tolerance=1e-10, **per_edge)
+
+
+@pytest.mark.parametrize("act", ["relu", "tanh", "sigmoid", "leaky_relu", "elu", "gelu", "silu", None])
+@pytest.mark.parametrize("name", ["gcn", "gat", "gin"])
+def test_every_activation(name: str, act: str | None):
+    x, edge_index = torch.randn(20, CHANNELS), random_graph(20, 40)
+    assert_same(GraphCON(build(name), 3, act=act), x, edge_index)
+
+
+@pytest.mark.parametrize("integrator", ["imex", "strang", "adaptive"])
+@pytest.mark.parametrize("name", ["gcn", "gat", "cheb"])
+def test_every_integrator(name: str, integrator: str):
+    x, edge_index = torch.randn(12, CHANNELS, dtype=torch.float64), random_graph(12, 20)
+    network = GraphCON(build(name, torch.float64), 3, act="tanh", integrator=integrator)
+    assert_same(network, x, edge_index, tolerance=1e-6 if integrator == "adaptive" else 1e-10)
+
+
+def test_a_list_may_mix_layers_of_all_kinds():
+    x, edge_index = torch.randn(12, CHANNELS), random_graph(12, 20)
+    names = ["gcn", "gin", "gat", "sage max", "dot product", "gcn"]
+    assert_same(GraphCON([build(name, seed=n) for n, name in enumerate(names)], act="tanh"), x, edge_index)
+    shared = build("gcn")
+    assert_same(GraphCON([shared, build("gat"), shared], act="tanh"), x, edge_index)
+
+
+@pytest.mark.parametrize("name", ["gcn", "gat", "transformer", "gated gcn"])
+def test_a_batch_gives_what_its_graphs_give_one_by_one(name: str):
+    generator = torch.Generator().manual_seed(0)
+    parts = [Data(torch.randn(n, CHANNELS, generator=generator), random_graph(n, n, seed=n)) for n in (3, 9, 5)]
+    batch, network = Batch.from_data_list(parts), GraphCON(build(name), 3)
+    together = network(batch.x, batch.edge_index)
+    one_by_one = torch.cat([network(part.x, part.edge_index) for part in parts])
+    torch.testing.assert_close(together, one_by_one)
+
+
+@pytest.mark.parametrize("name", ["gcn", "gat", "dot product"])
+def test_a_hub_of_a_hundred_thousand(name: str):
+    edge_index = star(100_000)
+    assert_same(GraphCON(build(name), 2, act="tanh"), torch.randn(100_001, CHANNELS), edge_index, tolerance=1e-3)
+
+
+def test_an_edge_index_of_pyg_is_served_too():
+    layer, x = build("gcn"), torch.randn(20, CHANNELS)
+    edges = random_graph(20, 40)
+    edge_index = EdgeIndex(edges, sparse_size=(20, 20)).sort_by("row")[0]
+    assert kernels.bind(layer, x, (edge_index,), {}) is not None
+    torch.testing.assert_close(GraphCON(layer, 3)(x, edge_index), GraphCON(layer, 3)(x, edges))
+
+
+def test_what_is_not_covered_takes_its_own_path():
+    x, edges = torch.randn(6, CHANNELS), random_graph(6, 6)
+    layer = GCNConv(CHANNELS, CHANNELS)
+
+    class Mine(GCNConv):
+        pass
+
+    def bound(layer: Module, x: Tensor = x, *args, **kwargs) -> bool:
+        return kernels.bind(layer, x, args or (edges,), kwargs) is not None
+
+    assert bound(layer)
+    assert not bound(Mine(CHANNELS, CHANNELS))
+    assert not bound(GCNConv(CHANNELS, CHANNELS, cached=True))
+    assert not bound(GCNConv(CHANNELS, CHANNELS, flow="target_to_source"))
+    assert not bound(GCNConv(CHANNELS, CHANNELS, aggr="max"))
+    assert not bound(layer, x.half())
+    assert not bound(layer.bfloat16(), x.bfloat16())
+    layer.float()
+    assert not bound(layer, x.double())
+    assert not bound(layer, x.unsqueeze(0))
+    assert not bound(layer, x.to("meta"))
+    assert not bound(layer, x, edges, torch.rand(edges.size(1)).double())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert not bound(layer)
+    with kernels.disabled():
+        assert not kernels.enabled()
+        assert not bound(layer)
+    handle = layer.lin.register_forward_hook(lambda *_: None)
+    assert not bound(layer)
+    handle.remove()
+    handle = layer.register_message_forward_hook(lambda *_: None)
+    assert not bound(layer)
+    handle.remove()
+    assert kernels.enabled()
+    assert bound(layer)
+
+
+@pytest.mark.parametrize(
+    "layer", [GATConv(CHANNELS, CHANNELS, dropout=0.5), DotProductConv(CHANNELS, CHANNELS, dropout=0.5)]
+)
+def test_attention_dropout_keeps_the_mean_and_follows_the_seed(layer: Module):
+    """The mean over many draws is the layer without dropout; the same seed gives the same draw."""
+    x, edges = torch.randn(12, CHANNELS), random_graph(12, 20)
+    network = GraphCON(layer, 1, dt=1.0, alpha=0.5, gamma=0.5, act=None)
+    draws = []
+    for seed in range(400):
+        torch.manual_seed(seed)
+        draws.append(network(x, edges).detach())
+    torch.manual_seed(3)
+    assert torch.equal(network(x, edges), draws[3])
+    assert not torch.equal(draws[3], draws[4])
+    mean, spread = torch.stack(draws).mean(0), torch.stack(draws).std(0)
+    network.eval()
+    assert ((mean - network(x, edges)).abs() < 5 * spread / 400**0.5 + 1e-5).all()
+    network.train()
