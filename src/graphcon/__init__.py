@@ -42,7 +42,7 @@ _HOME = {
     "fit": "training.fit",
     "load": "training.run",
 }
-_ROOMS = ("couplings", "data", "diagnostics", "integrators", "memory", "models", "stability")
+_ROOMS = ("couplings", "data", "diagnostics", "integrators", "kernels", "memory", "models", "stability")
 
 
 def __getattr__(name: str) -> Any:

@@ -72,41 +72,9 @@ def bench(
         quick: Less of everything, without the largest graph: under two minutes.
         threads: Number of threads. (default: as many as torch takes)
     """
-    import json
+    from graphcon.experiments.bench_table import show
 
-    import torch
-
-    from graphcon.experiments import bench as benchmark
-
-    if threads is not None:
-        torch.set_num_threads(threads)
-    found = list(_progress(benchmark.rows(quick), benchmark.number_of_rows(quick), "Measuring"))
-    table = Table(title=f"Training steps, {torch.get_num_threads()} threads", title_justify="left", box=SIMPLE)
-    table.add_column("workload")
-    for name in ("ms", "over loop", "over csr", "of floor", "MB", "MB loop"):
-        table.add_column(name, justify="right")
-    for row in found:
-        ours, loop, floor = row.ways["graphcon"], row.ways["loop"], row.ways["floor"]
-        over_csr = row.speedup("csr")
-        table.add_row(
-            f"{row.workload.name}, {row.coupling}",
-            f"{ours.best * 1e3:.1f} ± {ours.spread:.0%}",
-            f"{row.speedup():.2f} × ± {loop.spread:.0%}",
-            "-" if over_csr is None else f"{over_csr:.2f} ×",
-            f"{ours.best / floor.best:.2f} ×",
-            *("-" if way.peak_bytes is None else f"{way.peak_bytes / 1e6:.0f}" for way in (ours, loop)),
-        )
-    console.print(table)
-    for name, values in benchmark.summary(found).items():
-        console.print(
-            f"{name}: {values['geometric_mean']:.2f} × over the loop (geometric mean), at least {values['least']:.2f} ×"
-            ", "
-            f"and at most {values['most_over_floor']:.2f} × the floor on zinc, superpixel and ppi",
-            highlight=False,
-        )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(benchmark.as_json(found), indent=1) + "\n")
-    console.print(f"Numbers  {out}", highlight=False)
+    show(out, quick, threads, console)
 
 
 def _check_folder(out: Path) -> None:
