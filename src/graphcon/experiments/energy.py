@@ -6,7 +6,7 @@ it drew; docs/theory.md tells how much depends on that.
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -14,6 +14,7 @@ from torch.nn import Module
 from torch_geometric.nn import GATConv, GCNConv
 from torch_geometric.nn.resolver import activation_resolver
 
+from graphcon.data import synthetic
 from graphcon.diagnostics import dirichlet_energy
 from graphcon.oscillator import GraphCON
 
@@ -47,7 +48,7 @@ def curves(seed: int = 0, act: str = "tanh") -> Iterator[Curve]:
         seed: Seed of the features and of the weights; all networks of a coupling have the same weights.
         act: The activation.
     """
-    edge_index = grid(SIDE, SIDE)
+    edge_index = cast(Tensor, synthetic.grid(SIDE, SIDE).edge_index)
     generator = torch.Generator().manual_seed(seed)
     x = torch.rand(SIDE * SIDE, CHANNELS, generator=generator)
     for name, build in COUPLINGS.items():
@@ -62,15 +63,6 @@ def curves(seed: int = 0, act: str = "tanh") -> Iterator[Curve]:
 def number_of_curves() -> int:
     """How many curves :func:`curves` yields."""
     return len(COUPLINGS) * (1 + len(ALPHAS))
-
-
-def grid(rows: int, columns: int) -> Tensor:
-    """The edges of a grid in which every node has up to four neighbours, both directions of each."""
-    node = torch.arange(rows * columns).view(rows, columns)
-    across = torch.stack([node[:, :-1].flatten(), node[:, 1:].flatten()])
-    down = torch.stack([node[:-1].flatten(), node[1:].flatten()])
-    edges = torch.cat([across, down], dim=1)
-    return torch.cat([edges, edges.flip(0)], dim=1)
 
 
 @torch.no_grad()
