@@ -86,15 +86,15 @@ def rows(quick: bool = False, chosen: tuple[str, ...] = COUPLINGS) -> Iterator[R
     """Measures workload by workload.
 
     Args:
-        quick: Leaves the largest graph out, and takes fewer rounds and no more than four steps.
+        quick: Leaves the largest graph out, and takes fewer rounds and steps.
         chosen: The couplings.
     """
     for workload in WORKLOADS:
         if quick and workload.nodes > 100_000:
             continue
-        shape = replace(workload, steps=min(workload.steps, 4)) if quick else workload
+        shape = replace(workload, steps=min(workload.steps, 5 if workload.nodes < 1000 else 3)) if quick else workload
         for name in chosen:
-            yield measure(shape, name, rounds=3 if quick else 3 if workload.nodes > 100_000 else 7)
+            yield measure(shape, name, rounds=3 if quick or workload.nodes > 100_000 else 7)
 
 
 def number_of_rows(quick: bool = False, chosen: tuple[str, ...] = COUPLINGS) -> int:

@@ -29,16 +29,16 @@ def show(out: Path, quick: bool, threads: int | None, console: Console) -> None:
     table = Table(title=f"Training steps, {torch.get_num_threads()} threads", title_justify="left", box=SIMPLE)
     table.add_column("workload")
     for name in ("ms", "over loop", "over csr", "of floor", "MB", "MB loop"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for row in found:
         ours, loop, floor = row.ways["graphcon"], row.ways["loop"], row.ways["floor"]
         over_csr = row.speedup("csr")
         table.add_row(
-            f"{row.workload.name}, {row.coupling}",
-            f"{ours.best * 1e3:.1f} ± {ours.spread:.0%}",
-            f"{row.speedup():.2f} × ± {loop.spread:.0%}",
-            "-" if over_csr is None else f"{over_csr:.2f} ×",
-            f"{ours.best / floor.best:.2f} ×",
+            f"{row.workload.name} {row.coupling}",
+            f"{ours.best * 1e3:.1f} ±{ours.spread:.0%}",
+            f"{row.speedup():.2f}× ±{loop.spread:.0%}",
+            "-" if over_csr is None else f"{over_csr:.2f}×",
+            f"{ours.best / floor.best:.2f}×",
             *("-" if way.peak_bytes is None else f"{way.peak_bytes / 1e6:.0f}" for way in (ours, loop)),
         )
     console.print(table)
