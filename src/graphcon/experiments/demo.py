@@ -14,6 +14,7 @@ from graphcon.report.figures import depth_figure, energy_figure
 from graphcon.training.progress import reporting
 
 SHOWN = (1, 10, energy.LAYERS)
+SHORT = {"gcn": "GCN", "graphcon-gcn": "GraphCON"}
 
 
 def show_energy(out: Path, seed: int, act: str, console: Console) -> None:
@@ -47,7 +48,7 @@ def show_depth(out: Path, seed: int, console: Console) -> None:
         for layers in depth.DEPTHS:
             bar = make(f"{layers:>2} layers", len(depth.MODELS) * depth.RECIPE.trainer.epochs)
             rows += depth.run(seed, (layers,), _Both(bar))
-    parts = [f"{name} {what}" for what in ("accuracy", "energy", "seconds") for name in depth.MODELS]
+    parts = [f"{SHORT[name]} {what}" for what in ("accuracy", "energy", "seconds") for name in depth.MODELS]
     table = _table("Trained on Cora: accuracy on test data, energy of the last state, seconds", "layers", *parts)
     for layers in depth.DEPTHS:
         pair = [row for row in rows if row.depth == layers]
@@ -64,9 +65,9 @@ def show_depth(out: Path, seed: int, console: Console) -> None:
     console.print(table)
     console.print(
         f"Picture  {picture}\nNumbers  {numbers}\n\nNext\n"
-        "  graphcon train cora-gcn                                       a run of your own\n"
-        "  graphcon train --nodes N.csv --edges E.csv --target COLUMN    on your own tables\n"
-        "  graphcon recipes                                              what else there is",
+        "  graphcon train cora-gcn                                   a run of your own\n"
+        "  graphcon train --nodes N.csv --edges E.csv --target COL   your own tables\n"
+        "  graphcon recipes                                          what else there is",
         highlight=False,
     )
 
