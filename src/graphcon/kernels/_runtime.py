@@ -61,7 +61,7 @@ def threads(work: int) -> Iterator[None]:
     before = numba.get_num_threads()
     wanted = min(threads_of_torch(), 1 + work // _WORK_PER_THREAD, getattr(config, "NUMBA_NUM_THREADS"))  # noqa: B009  # set from the environment
     # Numba's own pool, where there is no OpenMP, may be entered by one Python thread at a time.
-    layer = getattr(config, "THREADING_LAYER")  # noqa: B009
+    layer = getattr(config, "THREADING_LAYER")  # noqa: B009  # set from the environment
     with nullcontext() if layer in ("omp", "tbb") else _one_at_a_time:
         numba.set_num_threads(wanted)
         try:

@@ -79,7 +79,7 @@ def _transformed() -> bool:
     """Whether torch.func or forward-mode differentiation is at work, which cannot look into an op."""
     if torch.compiler.is_compiling():
         return False
-    return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None  # pyright: ignore
+    return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None  # pyright: ignore  # torch has no public name for it
 
 
 def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:

@@ -241,7 +241,7 @@ class EagerWalk(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need):  # pyright: ignore
+    def forward(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need):  # pyright: ignore  # autograd Functions take any arguments
         saved = _saved(x, graph, steps, plan, need)
         if need:
             _keep(ctx, x, y, theta, edge, graph, seeds, steps, plan, need, saved)
@@ -265,7 +265,7 @@ def take_steps(
             x, y, theta, edge, list(graph), seeds, steps, p.kind, p.heads, p.width, p.key, p.concat, p.skip, p.shift,
             p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, need,
         )[:4]  # fmt: skip
-    return EagerWalk.apply(x, y, theta, edge, graph, seeds, steps, plan, need)  # pyright: ignore
+    return EagerWalk.apply(x, y, theta, edge, graph, seeds, steps, plan, need)  # pyright: ignore  # apply has no annotation
 
 
 def _plain_walk(

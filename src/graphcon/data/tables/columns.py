@@ -83,7 +83,7 @@ def _role_of_text(table: Table, name: str, values: pl.Series) -> tuple[Role | No
     sample = known.head(10_000)
     if sample.str.to_lowercase().is_in(list(TRUTH)).all() and known.str.to_lowercase().is_in(list(TRUTH)).all():
         return "boolean", None
-    if sample.cast(pl.Float64, strict=False).is_not_null().mean() > _MOSTLY:  # pyright: ignore[reportOperatorIssue]
+    if sample.cast(pl.Float64, strict=False).is_not_null().mean() > _MOSTLY:  # pyright: ignore[reportOperatorIssue]  # not empty, so a number
         odd = values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
         if not odd.any():
             return "number", None
@@ -94,7 +94,7 @@ def _role_of_text(table: Table, name: str, values: pl.Series) -> tuple[Role | No
             f"cell, say --null-values; if these are categories, say --categorical {name}.",
         )
     distinct = known.n_unique()
-    if sample.str.strip_chars().str.count_matches(r"[\s,;|]+").median() >= 2 and distinct > len(known) / 10:  # pyright: ignore[reportOperatorIssue]
+    if sample.str.strip_chars().str.count_matches(r"[\s,;|]+").median() >= 2 and distinct > len(known) / 10:  # pyright: ignore[reportOperatorIssue]  # not empty, so a number
         return "words", f"column '{name}' is read as lists of words."
     if distinct == len(known) and len(known) > 10:
         return None, (

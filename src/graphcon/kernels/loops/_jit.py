@@ -10,7 +10,7 @@ from numba.core import config, event
 
 # OpenMP, where there is one: Numba's own `workqueue` is slower and may not be entered by two Python threads at once.
 if importlib.util.find_spec("numba.np.ufunc.omppool") is not None and getattr(config, "THREADING_LAYER") == "default":  # noqa: B009  # Numba sets it from the environment
-    setattr(config, "THREADING_LAYER", "omp")  # noqa: B010
+    setattr(config, "THREADING_LAYER", "omp")  # noqa: B010  # Numba declares none of its settings
 
 # Sums may be vectorised and products contracted, once and for all at compile time; NaN and infinity stay what they are.
 _FASTMATH = {"reassoc", "contract", "nsz"}
