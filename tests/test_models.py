@@ -135,9 +135,9 @@ def test_edge_features_reach_a_coupling_that_takes_them_and_warn_at_one_that_doe
 
 def test_dropout_at_input_and_output_follows_dropout_unless_given():
     net = GraphCONNet(FEATURES, 8, 2, dropout=0.3)
-    assert (net.input_dropout.p, net.output_dropout.p, net.oscillator.dropout.p) == (0.3, 0.3, 0.3)
+    assert (net.encoder.dropout.p, net.output_dropout.p, net.oscillator.dropout.p) == (0.3, 0.3, 0.3)
     net = GraphCONNet(FEATURES, 8, 2, dropout=0.3, input_dropout=0.0, output_dropout=0.6)
-    assert (net.input_dropout.p, net.output_dropout.p, net.oscillator.dropout.p) == (0.0, 0.6, 0.3)
+    assert (net.encoder.dropout.p, net.output_dropout.p, net.oscillator.dropout.p) == (0.0, 0.6, 0.3)
 
 
 def test_repr_is_exact():

@@ -187,12 +187,13 @@ def _training_commands(default: Recipe) -> None:
         config: Annotated[Recipe, tyro.conf.arg(name="")] = default,
         out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
         trials: int = 50,
+        split: str | None = None,
     ) -> None:
         """Searches the settings in a recipe's [search] table, on validation data only.
 
         A search that was stopped goes on when the same command is typed again.
 
-        Example: graphcon tune texas-gcn --trials 100
+        Example: graphcon tune texas-gcn --trials 100 --split all
         Example: graphcon tune my.toml --out runs/search
 
         Args:
@@ -200,10 +201,11 @@ def _training_commands(default: Recipe) -> None:
             config: The recipe, field by field.
             out: The folder of the study, by default runs/tune-RECIPE.
             trials: How many trials there are to be in all.
+            split: Which split, or "all" for the mean of every fixed split.
         """
         from graphcon.training import commands
 
-        commands.tune(config, Path(recipe).stem, out, trials, console)
+        commands.tune(config, Path(recipe).stem, out, trials, _splits(split, config), console)
 
 
 def _spelled_out(argv: list[str]) -> list[str]:

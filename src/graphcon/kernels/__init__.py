@@ -5,6 +5,7 @@ Known layers run on them without being asked; everything else takes the layer's 
 
 from graphcon.kernels._runtime import disabled, enabled
 from graphcon.kernels.dispatch import bind
+from graphcon.kernels.features import linear as sparse_linear
 from graphcon.kernels.fuse import fuse
 
-__all__ = ["bind", "disabled", "enabled", "fuse"]
+__all__ = ["bind", "disabled", "enabled", "fuse", "sparse_linear"]

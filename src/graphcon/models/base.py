@@ -67,9 +67,8 @@ class GraphNet(Module):
         takes = [inspect.signature(layer.forward).parameters for layer in layers]
         self.supports_edge_weight = all("edge_weight" in names for names in takes)
         self.supports_edge_attr = all("edge_attr" in names for names in takes)
-        self.input_dropout = Dropout(check_probability("input_dropout", input_dropout))
         self.output_dropout = Dropout(check_probability("output_dropout", output_dropout))
-        self.encoder = InputEncoder(in_channels, hidden_channels, num_categories)
+        self.encoder = InputEncoder(in_channels, hidden_channels, num_categories, input_dropout)
         self.edge_encoder = edge_encoder
         self.core = core
         self.decoder = Identity() if out_channels is None else Linear(hidden_channels, out_channels)
@@ -119,7 +118,7 @@ class GraphNet(Module):
     def start(self, x: Tensor | None, x_categories: Tensor | None = None) -> Tensor:
         """The first state of the core, ``[nodes, hidden_channels]``."""
         act = cast(Callable[[Tensor], Tensor], self.core.act)
-        return act(self.encoder(None if x is None else self.input_dropout(x), x_categories))
+        return act(self.encoder(x, x_categories))
 
     def _encode_edges(self, edge_attr: Tensor | None) -> Tensor:
         assert self.edge_encoder is not None

@@ -161,12 +161,13 @@ def export(path: Path, out: Path | None, console: Console) -> None:
     )
 
 
-def tune(recipe: Recipe, name: str, out: Path | None, trials: int, console: Console) -> None:
+def tune(recipe: Recipe, name: str, out: Path | None, trials: int, splits: list[int], console: Console) -> None:
     """Searches, and shows what mattered."""
     _show_warnings_plainly()
     folder = out or Path("runs") / f"tune-{name}"
     with reporting(console) as make:
-        found = tuning.tune(recipe, folder, trials, lambda number: make(f"trial {number}", recipe.trainer.epochs))
+        epochs = recipe.trainer.epochs
+        found = tuning.tune(recipe, folder, trials, lambda number: make(f"trial {number}", epochs), splits)
     table = Table(title=f"best validation {found.metric}: {found.value:.4f}", title_justify="left", box=SIMPLE)
     for column in ("setting", "best", "importance"):
         table.add_column(column)

@@ -1,8 +1,10 @@
 """Search for settings on validation data only, resumable at any moment."""
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,7 @@ def tune(
     out: Path,
     trials: int,
     reporter: Callable[[int], Reporter] | None = None,
+    splits: Sequence[int] | None = None,
 ) -> Tuned:
     """Searches the fields in the recipe's ``[search]`` table; the test part is not there to be looked at.
 
@@ -47,6 +50,8 @@ def tune(
         out: The folder of the study; one that is there is gone on with.
         trials: How many trials there are to be in all.
         reporter: Makes whom to tell how a trial goes, from its number.
+        splits: The splits a trial is trained on, where the mean of their validations is what counts. (default: the
+            recipe's own)
     """
     optuna = _optuna()
     space = {field: _Range.of(field, told) for field, told in recipe.search.items()}
@@ -57,37 +62,43 @@ def tune(
         )
     for field, told in space.items():
         recipes.replace(recipe, {field: told.example})  # a wrong name or type is told before any trial
-    dataset, _ = load_dataset(recipe.data, with_test=False)
-    if not len(dataset.split.val):
-        raise InputError(f"{dataset.name} has no validation part, and nothing else may be searched on")
-    spec = TaskSpec.of(dataset)
+    parts = [replace(recipe.data, split=split) for split in splits or (recipe.data.split,)]
+    datasets = [load_dataset(part, with_test=False)[0] for part in parts]
+    if not all(len(dataset.split.val) for dataset in datasets):
+        raise InputError(f"{datasets[0].name} has no validation part, and nothing else may be searched on")
+    spec = TaskSpec.of(datasets[0])
     metric = measures.choose_metric(spec, recipe.trainer.metric)
     out.mkdir(parents=True, exist_ok=True)
     folder = RunFolder(out)
     folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
-    study = _study(optuna, out, "minimize" if metric in measures.SMALLER_IS_BETTER else "maximize", recipe.seed)
+    direction = "minimize" if metric in measures.SMALLER_IS_BETTER else "maximize"
+    study = _study(optuna, out, direction, recipe.seed, warmup=20 if len(datasets) == 1 else 1)
 
     def trial(trial: Any) -> float:
         changed = recipes.replace(recipe, {field: told.suggest(trial, field) for field, told in space.items()})
-        torch.manual_seed(mix(changed.seed, -1))
-        model = build(changed.model, spec)
-        last: list[float] = []
-
-        def prune(epoch: int, value: float) -> bool:
-            last.append(value)
-            trial.report(value, epoch)
-            return trial.should_prune()
-
         told = reporter(trial.number) if reporter is not None else None
-        fitted = fit_loop(model, dataset, spec, changed, make_fabric(changed), None, told, prune)
-        if fitted.stopped == "pruned":
-            raise optuna.TrialPruned
-        assert fitted.value is not None
-        return fitted.value
+        values: list[float] = []
+        for number, dataset in enumerate(datasets):
+            # One split is given up in the middle; of several, the first ones tell whether the others are worth it.
+            stop = partial(_told_to_stop, trial) if len(datasets) == 1 else None
+            torch.manual_seed(mix(changed.seed, -1))
+            of = TaskSpec.of(dataset)
+            fitted = fit_loop(build(changed.model, of), dataset, of, changed, make_fabric(changed), None, told, stop)
+            assert fitted.value is not None
+            values.append(fitted.value)
+            mean = statistics.fmean(values)
+            if fitted.stopped == "pruned" or (len(datasets) > 1 and _told_to_stop(trial, number, mean)):
+                raise optuna.TrialPruned
+        return statistics.fmean(values)
 
     done = sum(t.state.is_finished() for t in study.trials)
     study.optimize(trial, n_trials=max(trials - done, 0), catch=(LossError,))
     return _outcome(optuna, study, recipe, metric, folder)
+
+
+def _told_to_stop(trial: Any, step: int, value: float) -> bool:
+    trial.report(value, step)
+    return trial.should_prune()
 
 
 def _outcome(optuna: Any, study: Any, recipe: Recipe, metric: str, folder: RunFolder) -> Tuned:
@@ -112,7 +123,7 @@ def _outcome(optuna: Any, study: Any, recipe: Recipe, metric: str, folder: RunFo
     return Tuned(best, study.best_value, metric, len(states), states.count("PRUNED"), states.count("FAIL"), importance)
 
 
-def _study(optuna: Any, out: Path, direction: str, seed: int) -> Any:
+def _study(optuna: Any, out: Path, direction: str, seed: int, warmup: int) -> Any:
     backend = optuna.storages.journal.JournalFileBackend(str(out / "study.log"))
     return optuna.create_study(
         study_name="graphcon",
@@ -120,7 +131,7 @@ def _study(optuna: Any, out: Path, direction: str, seed: int) -> Any:
         load_if_exists=True,
         direction=direction,
         sampler=optuna.samplers.TPESampler(seed=seed),
-        pruner=optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=20),
+        pruner=optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=warmup),
     )
 
 

@@ -1,0 +1,107 @@
+"""Features that are mostly zero: the sparse product gives what the dense one gives."""
+
+import pytest
+import torch
+from torch.nn.functional import linear
+
+from graphcon import kernels
+from graphcon.models import InputEncoder
+
+ROWS, WORDS, CHANNELS = 300, 400, 8
+
+
+@pytest.fixture
+def words() -> torch.Tensor:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.rand(ROWS, WORDS, generator=generator)
+    return torch.where(torch.rand(ROWS, WORDS, generator=generator) < 0.02, x, 0.0)
+
+
+@pytest.fixture
+def weights() -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    weight = torch.randn(CHANNELS, WORDS, generator=generator).requires_grad_()
+    return weight, torch.randn(CHANNELS, generator=generator).requires_grad_()
+
+
+def product(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, dropout: float) -> torch.Tensor:
+    out = kernels.sparse_linear(x, weight, bias, dropout)
+    assert out is not None
+    return out
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_sparse_product_and_its_gradients_are_those_of_the_dense_one(words, weights, dtype):
+    x = words.to(dtype)
+    weight, bias = (w.detach().to(dtype).requires_grad_() for w in weights)
+    ours, theirs = product(x, weight, bias, 0.0), linear(x, weight, bias)
+    torch.testing.assert_close(ours, theirs)
+    seed = torch.randn(ROWS, CHANNELS, dtype=dtype)
+    for one, other in zip(
+        torch.autograd.grad(ours, (weight, bias), seed), torch.autograd.grad(theirs, (weight, bias), seed), strict=True
+    ):
+        torch.testing.assert_close(one, other)
+
+
+def test_gradients_of_gradients_are_right(words):
+    x = words.double()
+    weight = torch.randn(2, WORDS, dtype=torch.float64, requires_grad=True)
+
+    def squared(weight: torch.Tensor) -> torch.Tensor:
+        return product(x, weight, None, 0.0)[:5].square().sum()
+
+    v = torch.randn_like(weight)
+    gradient = torch.autograd.grad(squared(weight), weight, create_graph=True)[0]
+    ours = torch.autograd.grad((gradient * v).sum(), weight)[0]
+    torch.testing.assert_close(ours, 2 * (v @ x[:5].t()) @ x[:5])
+
+
+def test_dropout_drops_entries_and_makes_the_others_larger(words, weights):
+    one = torch.eye(WORDS)  # the weights give the dropped matrix itself back
+    torch.manual_seed(0)
+    dropped = product(words, one, None, 0.25)
+    kept = dropped != 0
+    torch.testing.assert_close(dropped[kept], words[kept] / 0.75)
+    share = kept.sum() / (words != 0).sum()
+    assert 0.7 < share < 0.8
+    torch.manual_seed(0)
+    assert torch.equal(dropped, product(words, one, None, 0.25))
+
+
+def test_the_gradient_sees_the_entries_that_were_dropped(words, weights):
+    weight, _ = weights
+    torch.manual_seed(0)
+    out = product(words, weight, None, 0.5)
+    torch.manual_seed(0)
+    dropped = product(words, torch.eye(WORDS), None, 0.5)
+    (gradient,) = torch.autograd.grad(out.sum(), weight)
+    torch.testing.assert_close(gradient, torch.ones(CHANNELS, ROWS) @ dropped)
+
+
+def test_a_change_of_the_features_is_noticed_even_through_numpy(words, weights):
+    weight, bias = weights
+    kernels.sparse_linear(words, weight, bias, 0.0)
+    words.numpy()[3, 7] = 5.0
+    torch.testing.assert_close(kernels.sparse_linear(words, weight, bias, 0.0), linear(words, weight, bias))
+
+
+def test_dense_small_or_differentiated_features_are_left_to_the_dense_product(words, weights):
+    weight, bias = weights
+    assert kernels.sparse_linear(words.abs() + 1, weight, bias, 0.0) is None
+    assert kernels.sparse_linear(words[:9], weight, bias, 0.0) is None
+    assert kernels.sparse_linear(words.clone().requires_grad_(), weight, bias, 0.0) is None
+    with kernels.disabled():
+        assert kernels.sparse_linear(words, weight, bias, 0.0) is None
+
+
+def test_the_encoder_answers_alike_with_and_without_kernels(words):
+    encoder = InputEncoder(WORDS, CHANNELS, dropout=0.5).eval()
+    with kernels.disabled():
+        dense = encoder(words)
+    torch.testing.assert_close(encoder(words), dense)
+
+
+def test_a_program_of_the_encoder_is_dense_and_agrees(words):
+    encoder = InputEncoder(WORDS, CHANNELS).eval()
+    program = torch.export.export(encoder, (words,))
+    torch.testing.assert_close(program.module()(words), encoder(words))
