@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +17,8 @@ from graphcon.training.config import Recipe
 WORKFLOW = """Deep graph networks of coupled oscillators.
 
 demo → data → train → evaluate → predict → export: see one, look at data, train a recipe or own tables, measure, use.
-tune searches settings on validation data; recipes lists what can be trained by name."""
+tune searches settings on validation data; recipes lists what can be trained by name; reproduce runs the paper's
+tables."""
 
 app = tyro.extras.SubcommandApp()
 console = Console()
@@ -166,7 +168,7 @@ def _training_commands(default: Recipe) -> None:
             config: The recipe, field by field.
             out: The run folder, by default runs/RECIPE.
             resume: A run to go on with.
-            split: Which split, or "all" for every fixed split.
+            split: Which split, several as 0,1,2, or "all" for every fixed split.
             seeds: How many seeds, counted from --seed on.
             print_recipe: Whether to print the resolved recipe and do nothing else.
         """
@@ -201,7 +203,7 @@ def _training_commands(default: Recipe) -> None:
             config: The recipe, field by field.
             out: The folder of the study, by default runs/tune-RECIPE.
             trials: How many trials there are to be in all.
-            split: Which split, or "all" for the mean of every fixed split.
+            split: Which split; of several, 0,1,2 or "all", the mean counts.
         """
         from graphcon.training import commands
 
@@ -225,9 +227,10 @@ def _splits(split: str | None, config: Recipe) -> list[int]:
         return [config.data.split]
     if split == "all":
         return list(range(10))
-    if not split.isdigit():
-        raise InputError(f"--split {split}: must be a number, or all")
-    return [int(split)]
+    numbers = split.split(",")
+    if not all(number.isdigit() for number in numbers):
+        raise InputError(f"--split {split}: must be a number, several with commas between, or all")
+    return [int(number) for number in numbers]
 
 
 def _named_recipe(argv: list[str]) -> Recipe:
@@ -331,6 +334,51 @@ def recipes(json: bool = False) -> None:
     from graphcon.training import commands
 
     commands.list_recipes(console, json)
+
+
+@app.command
+def reproduce(
+    name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[NAME]")] = "",
+    /,
+    budget: Literal["smoke", "small", "paper"] = "small",
+    out: Annotated[Path, tyro.conf.arg(metavar="FOLDER")] = Path("results"),
+    runs: Annotated[Path, tyro.conf.arg(metavar="FOLDER")] = Path("runs/reproduce"),
+    workers: int = 1,
+    only: str = "",
+    data_root: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+) -> int:
+    """Runs a table or a figure of the paper, and puts ours beside the paper's.
+
+    Without a name it lists what there is. A run that was stopped goes on when the same command is typed again.
+
+    Example: graphcon reproduce heterophilic --budget paper --workers 2
+    Example: graphcon reproduce depth-cora --only depth-cora-gcn,depth-cora-plain-gcn
+    Example: graphcon reproduce page
+
+    Args:
+        name: A table, a figure, or page for docs/results.md from all that is kept.
+        budget: How much is spent: smoke to see that it works, small, or as in the paper.
+        out: Where the results go: NAME.csv of every run, NAME.md, NAME.png.
+        runs: Where the run folders go.
+        workers: Number of processes that train at a time.
+        only: Some recipes of the table, with commas between.
+        data_root: Where data are looked for first.
+    """
+    from graphcon.experiments import show_reproduction
+
+    if not name:
+        show_reproduction.show_names(console)
+        return 0
+    if name not in show_reproduction.NAMES:
+        near = get_close_matches(name, show_reproduction.NAMES, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"{name}: is nothing to reproduce.{hint} There are: {', '.join(show_reproduction.NAMES)}")
+    if workers < 1:
+        raise InputError(f"--workers {workers}: must be at least 1")
+    for folder in (out, runs):
+        _check_folder(folder)
+    chosen = tuple(filter(None, only.split(",")))
+    return show_reproduction.show(name, budget, out, runs, workers, chosen, data_root, console)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -98,7 +98,7 @@ def test_given_tables_are_measured(own: Path):
         (("export", "run", "--out", "a.onnx"), "must end in .pt2"),
         (("train", "--nodes", "nodes.csv"), "--edges is missing"),
         (("train",), "no data: name a recipe"),
-        (("train", "cora-gcn", "--split", "some"), "must be a number, or all"),
+        (("train", "cora-gcn", "--split", "some"), "must be a number, several"),
         (("train", "--resume", "none"), "there is no run in it"),
         (("tune", "zinc-gcn", "--out", "t", "--trials", "1"), "nothing to search"),
     ],

@@ -32,6 +32,7 @@ class DataConfig:
         root: Where named sets are looked for first; then $GRAPHCON_DATA, ~/.cache/graphcon.
         normalize: Whether the numbers of every node are divided by their sum, as is usual for word counts.
         batch_size: Graphs per batch, where there are many.
+        limit: The most graphs in every part, where there are many; all by default.
         workers: Processes that prepare batches.
         nodes: Own table of nodes, CSV or Parquet, in place of a named set.
         edges: Own table of edges.
@@ -45,6 +46,7 @@ class DataConfig:
     root: Annotated[Path | None, _also("--data-root")] = None
     normalize: bool = False
     batch_size: int = 128
+    limit: int | None = None
     workers: int = 0
     nodes: Annotated[Path | None, _also("--nodes")] = None
     edges: Annotated[Path | None, _also("--edges")] = None

@@ -31,6 +31,8 @@ def load_dataset(config: DataConfig, *, with_test: bool = True) -> tuple[GraphDa
     )
     if config.normalize:
         dataset = _normalized(dataset)
+    if config.limit is not None:
+        dataset = _limited(dataset, config.limit)
     return (dataset if with_test else _without_test(dataset)), schema
 
 
@@ -44,6 +46,17 @@ def _normalized(dataset: GraphDataset) -> GraphDataset:
         graph.x = graph.x / graph.x.sum(-1, keepdim=True).clamp(min=1.0)
         graphs.append(graph)
     return dataclasses.replace(dataset, graphs=graphs)
+
+
+def _limited(dataset: GraphDataset, limit: int) -> GraphDataset:
+    split = dataset.split
+    if split.unit == "node":
+        raise InputError(f"data.limit = {limit}, but {dataset.name} is one graph, which is trained whole: leave it out")
+    if limit < 1:
+        raise InputError(f"data.limit = {limit}, but must be at least 1")
+    parts = (split.train[:limit], split.val[:limit], split.test[:limit])
+    fewer = Split(f"{split.name}, {limit} of every part", *parts, split.size, split.unit, split.seed)
+    return dataclasses.replace(dataset, split=fewer)
 
 
 def _without_test(dataset: GraphDataset) -> GraphDataset:

@@ -1,0 +1,55 @@
+"""docs/results.md, made from the results that are kept: no figure on it is typed."""
+
+from pathlib import Path
+
+from graphcon.experiments import results
+from graphcon.experiments.reproduce import facts
+from graphcon.experiments.tables import TABLES, rows
+from graphcon.experiments.verdict import verdicts
+
+HEAD = """# Results
+
+What this program measured, beside what the paper prints. The page is made from the single runs under `results/` by
+`graphcon reproduce page`; settings were searched on validation data only, and test data were read once, by the run
+that is listed. *Ours* is mean ± standard deviation over the runs, the 95 % interval of the mean in brackets, and the
+number of runs.
+
+Rows named *as printed* have the paper's Δt = α = γ = 1, which is exactly the plain stack of layers; the other GraphCON
+rows are oscillators proper. What equation a row uses is in its recipe and in the last column of the CSV file:
+`model.residual=True` means the linear term inside the activation, which is not in the paper's equation.
+
+## Verdict
+
+"""
+
+
+def write_page(out: Path, page: Path) -> None:
+    """Writes the page from the results in a folder."""
+    parts = [HEAD, "| claim of the paper | verdict | on what it rests |\n|---|---|---|\n"]
+    parts += [f"| {claim.text} | **{claim.verdict}** | {claim.evidence} |\n" for claim in verdicts(out)]
+    hours = sum(facts(out, name).get("hours", 0.0) for name in TABLES)
+    parts.append(f"\n{hours:.1f} hours of training in all.\n")
+    for name in TABLES:
+        parts.append(section(out, name, page.parent))
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("".join(parts))
+
+
+def section(out: Path, name: str, beside: Path) -> str:
+    """One table with how it was made."""
+    table, told, runs = TABLES[name], facts(out, name), results.load(out, name)
+    head = f"\n## {table.title}\n\n"
+    if not runs:
+        return f"{head}Not measured. `graphcon reproduce {name}` runs it.\n"
+    versions = ", ".join(f"{package} {version}" for package, version in told["versions"].items())
+    made = (
+        f"`{told['command']}`: {told['spent']}. {told['runs']} runs, {told['hours']} hours on {told['cores']} cores, "
+        f"{told['date']}; {versions}. Single runs: `results/{name}.csv`.\n"
+    )
+    done = {run.recipe.split(" ")[0] for run in runs}
+    missing = [recipe for recipe in rows(table) if recipe not in done]
+    left = f"\nNot measured: {', '.join(f'`{recipe}`' for recipe in missing)}.\n" if missing else ""
+    picture = out / f"{name}.png"
+    where = Path(*[".."] * len(beside.parts)) / picture if not picture.is_absolute() else picture
+    figure = f"\n![{table.title}]({where.as_posix()})\n" if picture.exists() else ""
+    return f"{head}{made}\n{results.markdown(table, runs)}{left}{figure}"

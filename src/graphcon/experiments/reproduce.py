@@ -1,0 +1,169 @@
+"""Runs a table of the paper: every training in its own folder, resumable, spread over processes."""
+
+import hashlib
+import json
+import math
+import multiprocessing
+import os
+import platform
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from graphcon.errors import InputError
+from graphcon.experiments import results
+from graphcon.experiments.results import Run
+from graphcon.experiments.tables import BUDGETS, TABLES, Job, jobs
+from graphcon.training import recipes
+from graphcon.training.folder import RunFolder
+from graphcon.training.loop import LossError
+
+
+class StoppedError(Exception):
+    """The user stopped a training; what was done is kept."""
+
+
+def reproduce(
+    name: str,
+    budget: str,
+    out: Path,
+    runs: Path,
+    *,
+    workers: int = 1,
+    only: tuple[str, ...] = (),
+    data_root: Path | None = None,
+) -> Iterator[tuple[int, int, Run]]:
+    """Trains what is missing of a table and yields every run as it is there: how many are, of how many, and the run.
+
+    Results are written after every run, so that a stop loses no more than the runs that are under way, and those go
+    on from their last checkpoint.
+
+    Args:
+        name: The table.
+        budget: smoke, small or paper.
+        out: Where the results go.
+        runs: Where the run folders go.
+        workers: Number of processes.
+        only: The recipes to run; all of the table by default.
+        data_root: Where named sets are looked for first.
+    """
+    table = TABLES[name]
+    wanted = jobs(table, table.budgets[budget], only)
+    if not wanted:
+        raise InputError(f"{name}: no recipe is packaged for {', '.join(table.datasets)}")
+    if data_root is not None:
+        wanted = [
+            replace(job, recipe=replace(job.recipe, data=replace(job.recipe.data, root=data_root))) for job in wanted
+        ]
+    _check_budget(out / f"{name}.json", budget)
+    kept = {run.key: run for run in results.load(out, name)} if _same_budget(out / f"{name}.json", budget) else {}
+    for number, run in enumerate(_run_all(wanted, runs / f"{name}-{budget}", workers), start=1):
+        kept[run.key] = run
+        results.write(out / f"{name}.csv", kept.values())
+        _write_facts(out, name, budget, list(kept.values()), workers)
+        yield number, len(wanted), run
+
+
+def _run_all(wanted: list[Job], runs: Path, workers: int) -> Iterator[Run]:
+    if workers == 1:
+        for job in wanted:
+            yield train(job, runs, None)
+        return
+    # A process that was forked from one with OpenMP threads hangs: fresh ones are started.
+    context = multiprocessing.get_context("spawn")
+    threads = max((os.cpu_count() or 1) // workers, 1)
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        futures = [pool.submit(train, job, runs, threads) for job in wanted]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def train(job: Job, runs: Path, threads: int | None) -> Run:
+    """One training, or what an earlier one left."""
+    from graphcon.training import run as running
+
+    recipe = job.recipe
+    place = runs / f"{job.name}-{_mark(job)}" / f"split-{recipe.data.split}-seed-{recipe.seed}"
+    folder = RunFolder(place)
+    if not folder.metrics_file.exists():
+        placed = replace(recipe, trainer=replace(recipe.trainer, threads=threads or recipe.trainer.threads))
+        try:
+            if running.train(placed, place, resume=folder.recipe_file.exists()) is None:
+                raise StoppedError
+        except LossError:
+            return _diverged(job)
+    measured = json.loads(folder.metrics_file.read_text())
+    seconds = json.loads(folder.log_file.read_text().splitlines()[-1])["seconds"]
+    table = TABLES[job.table]
+    val, test = (table.unit * measured[part][table.metric] for part in ("val", "test"))
+    return _as_run(job, val, test, seconds)
+
+
+def _diverged(job: Job) -> Run:
+    """A training whose loss became infinite is a result too."""
+    return _as_run(job, math.nan, math.nan, 0.0)
+
+
+def _as_run(job: Job, val: float, test: float, seconds: float) -> Run:
+    split, seed = job.recipe.data.split, job.recipe.seed
+    return Run(job.dataset, job.model, job.variant, split, seed, val, test, seconds, results.settings(job))
+
+
+def _mark(job: Job) -> str:
+    """Tells runs with other settings apart, so that none is taken for another."""
+    shared = replace(job.recipe, data=replace(job.recipe.data, split=0, root=None), seed=0)
+    return hashlib.sha256(recipes.to_toml(shared).encode()).hexdigest()[:8]
+
+
+def facts(out: Path, name: str) -> dict[str, Any]:
+    """Under which budget, when and on what the results of a table were made; empty where there are none."""
+    file = out / f"{name}.json"
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def _same_budget(file: Path, budget: str) -> bool:
+    return file.exists() and json.loads(file.read_text())["budget"] == budget
+
+
+def _check_budget(file: Path, budget: str) -> None:
+    if not file.exists():
+        return
+    before = json.loads(file.read_text())["budget"]
+    if BUDGETS.index(before) > BUDGETS.index(budget):
+        raise InputError(
+            f"--budget {budget}: {file.with_suffix('.csv')} holds results of the larger budget {before!r}, which would "
+            "be lost. Give another folder with --out"
+        )
+
+
+def _write_facts(out: Path, name: str, budget: str, runs: list[Run], workers: int) -> None:
+    import torch
+    import torch_geometric
+
+    from graphcon import __version__
+
+    told = {
+        "table": name,
+        "budget": budget,
+        "spent": str(TABLES[name].budgets[budget]),
+        "command": f"graphcon reproduce {name} --budget {budget}",
+        "date": datetime.now(UTC).date().isoformat(),
+        "runs": len(runs),
+        "hours": round(sum(run.seconds for run in runs) / 3600, 2),
+        "workers": workers,
+        "cores": os.cpu_count(),
+        "versions": {
+            "graphcon": __version__,
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "torch_geometric": torch_geometric.__version__,
+        },
+    }
+    RunFolder(out).write_json(out / f"{name}.json", told)

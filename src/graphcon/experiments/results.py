@@ -1,0 +1,213 @@
+"""The runs of a table as a CSV file, and what they say: mean, spread, interval, beside the paper's figure."""
+
+import csv
+import io
+import math
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from graphcon.errors import InputError
+from graphcon.experiments.tables import Job, Table, paper_figure
+from graphcon.training import recipes
+from graphcon.training.config import Recipe
+from graphcon.training.folder import RunFolder
+
+COLUMNS = ("dataset", "model", "variant", "split", "seed", "val", "test", "seconds", "recipe")
+
+
+class Run(NamedTuple):
+    """A line of the CSV file; shares in percent."""
+
+    dataset: str
+    model: str
+    variant: str
+    split: int
+    seed: int
+    val: float
+    test: float
+    seconds: float
+    recipe: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells it from every other run of its table."""
+        return (self.dataset, self.model, self.variant, str(self.split), str(self.seed))
+
+
+def settings(job: Job) -> str:
+    """A recipe in a line: its name, and every setting that is not the default."""
+    plain, default = _flat(recipes.to_dict(job.recipe)), _flat(recipes.to_dict(Recipe()))
+    left_out = ("data.split", "data.root", "seed", "trainer.threads")
+    told = (f"{key}={value}" for key, value in plain.items() if value != default.get(key) and key not in left_out)
+    return " ".join((job.name, *told))
+
+
+def _flat(values: dict, prefix: str = "") -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in values.items():
+        found |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return found
+
+
+def write(path: Path, runs: Iterable[Run]) -> None:
+    """Writes the runs, whole or not at all."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for run in runs:
+        writer.writerow([*run[:5], f"{run.val:.4f}", f"{run.test:.4f}", f"{run.seconds:.1f}", run.recipe])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    RunFolder(path.parent).write_text(path, text.getvalue())
+
+
+def read(path: Path) -> list[Run]:
+    """The runs in a file; none where there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    if lines and tuple(lines[0]) != COLUMNS:
+        raise InputError(f"{path}: has the columns {', '.join(lines[0])}, but must have {', '.join(COLUMNS)}. Move it")
+    return [
+        Run(
+            line["dataset"],
+            line["model"],
+            line["variant"],
+            int(line["split"]),
+            int(line["seed"]),
+            float(line["val"]),
+            float(line["test"]),
+            float(line["seconds"]),
+            line["recipe"],
+        )
+        for line in lines
+    ]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What the runs of one row say on one data set, at one point.
+
+    Attributes:
+        mean: Mean over the runs that did not diverge, on test data.
+        sd: Standard deviation over the runs.
+        interval: Half of the 95 % interval of the mean, by Student's t.
+        n: Number of runs that did not diverge.
+        val: Mean on validation data.
+        seconds: Seconds of all runs together.
+        diverged: Number of runs whose loss became infinite.
+    """
+
+    mean: float
+    sd: float
+    interval: float
+    n: int
+    val: float
+    seconds: float
+    diverged: int
+
+    @classmethod
+    def of(cls, runs: list[Run]) -> "Cell":
+        """The cell of these runs."""
+        good = [run for run in runs if not math.isnan(run.test)]
+        n, seconds, diverged = len(good), sum(run.seconds for run in runs), len(runs) - len(good)
+        if not good:
+            return cls(math.nan, math.nan, math.nan, 0, math.nan, seconds, diverged)
+        values = [run.test for run in good]
+        sd = statistics.stdev(values) if n > 1 else 0.0
+        interval = student(n - 1) * sd / math.sqrt(n) if n > 1 else math.nan
+        return cls(
+            statistics.fmean(values), sd, interval, n, statistics.fmean(run.val for run in good), seconds, diverged
+        )
+
+
+def student(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, freedom))
+
+
+class Place(NamedTuple):
+    """Where a cell stands: which row, which column."""
+
+    dataset: str
+    model: str
+    variant: str
+    point: str
+
+
+def cells(table: Table, runs: Iterable[Run]) -> dict[Place, Cell]:
+    """All cells of a table, in the order of its data sets and points."""
+    labels = [point.label for point in table.points]
+    groups: dict[Place, list[Run]] = {}
+    for run in runs:
+        *before, last = run.variant.split(", ")
+        label = last if last in labels else ""
+        variant = ", ".join(before) if label else run.variant
+        groups.setdefault(Place(run.dataset, run.model, variant, label), []).append(run)
+    order = {dataset: number for number, dataset in enumerate(table.datasets)}
+    places = sorted(groups, key=lambda place: (order.get(place.dataset, 99), labels.index(place.point)))
+    return {place: Cell.of(groups[place]) for place in places}
+
+
+def markdown(table: Table, runs: list[Run]) -> str:
+    """The table: a line a row, ours beside the paper's."""
+    found = cells(table, runs)
+    digits = 3 if table.metric == "mae" else 1
+    if table.axis in ("line", "map"):
+        return _as_list(found, digits)
+    columns = list(dict.fromkeys((place.dataset, place.point) for place in found))
+    rows = list(dict.fromkeys((place.model, place.variant) for place in found))
+    names = [point or dataset for dataset, point in columns]
+    lines = [
+        "| model | " + " | ".join(f"{name}: ours | paper" for name in names) + " |",
+        "|---|" + "---|---|" * len(names),
+    ]
+    for model, variant in sorted(rows, key=_row_order):
+        told = []
+        for dataset, point in columns:
+            cell = found.get(Place(dataset, model, variant, point))
+            told += [_ours(cell, digits), _papers(paper_figure(table.name, dataset, model, point), digits)]
+        lines.append(f"| {model}{f' ({variant})' if variant else ''} | " + " | ".join(told) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _row_order(row: tuple[str, str]) -> tuple[str, bool, str]:
+    """A base layer stands above the oscillator made of it."""
+    model, variant = row
+    return (model.removeprefix("graphcon-"), model.startswith("graphcon-"), variant)
+
+
+def _as_list(found: dict[Place, Cell], digits: int) -> str:
+    lines = ["| model | point | ours |", "|---|---|---|"]
+    lines += [f"| {place.model} | {place.point} | {_ours(cell, digits)} |" for place, cell in found.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _ours(cell: Cell | None, digits: int) -> str:
+    if cell is None:
+        return "not measured"
+    lost = f", {cell.diverged} diverged" if cell.diverged else ""
+    if cell.n == 0:
+        return f"{cell.diverged} of {cell.diverged} diverged"
+    if cell.n == 1:
+        return f"**{cell.mean:.{digits}f}** (n = 1{lost})"
+    low, high = cell.mean - cell.interval, cell.mean + cell.interval
+    spread = f"{cell.mean:.{digits}f} ± {cell.sd:.{digits}f}"
+    return f"**{spread}** [{low:.{digits}f}, {high:.{digits}f}] (n = {cell.n}{lost})"
+
+
+def _papers(figure: tuple[float, float | None] | None, digits: int) -> str:
+    if figure is None:
+        return "–"
+    mean, sd = figure
+    return f"{mean:.{max(digits, 2) if digits == 3 else digits}f}" + (f" ± {sd:g}" if sd is not None else "")
+
+
+def load(out: Path, name: str) -> list[Run]:
+    """The runs kept for a table."""
+    return read(out / f"{name}.csv")

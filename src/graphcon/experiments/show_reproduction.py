@@ -1,0 +1,146 @@
+"""The work behind `graphcon reproduce`: run, tell, tabulate, draw."""
+
+from pathlib import Path
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table as Grid
+
+from graphcon.experiments import demo, results
+from graphcon.experiments.page import write_page
+from graphcon.experiments.reproduce import StoppedError, reproduce
+from graphcon.experiments.results import Cell, Place, Run
+from graphcon.experiments.tables import TABLES, Table, paper_figure, rows
+from graphcon.report.tables import Bar, lines_figure, rows_figure
+from graphcon.training.commands import show_warnings_plainly
+from graphcon.training.folder import RunFolder
+
+FIGURES = ("energy", "molecule")
+NAMES = (*FIGURES, *TABLES, "page")
+UNITS = {"accuracy": "accuracy in %", "f1": "micro-averaged F1 in %", "mae": "mean absolute error"}
+
+
+def show_names(console: Console) -> None:
+    """Lists what can be reproduced."""
+    grid = Grid(box=SIMPLE)
+    for column in ("name", "what it is", "rows"):
+        grid.add_column(column, justify="right" if column == "rows" else "left")
+    grid.add_row("energy", "Dirichlet energy over 100 layers with random weights, a figure", "")
+    grid.add_row("molecule", "A molecule's atoms as coupled oscillators, a figure", "")
+    for table in TABLES.values():
+        grid.add_row(table.name, table.title, str(len(rows(table))))
+    grid.add_row("page", "docs/results.md, from the results that are kept", "")
+    console.print(grid)
+    console.print("Run one with: graphcon reproduce NAME --budget smoke|small|paper --workers N", highlight=False)
+
+
+def show(
+    name: str,
+    budget: str,
+    out: Path,
+    runs: Path,
+    workers: int,
+    only: tuple[str, ...],
+    data_root: Path | None,
+    console: Console,
+) -> int:
+    """Reproduces one table or figure, or makes the page of all; returns the exit code."""
+    show_warnings_plainly()
+    if name == "page":
+        write_page(out, Path("docs/results.md"))
+        console.print("Page  docs/results.md", highlight=False)
+    elif name in FIGURES:
+        {"energy": demo.show_energy}[name](out, 0, "tanh", console)
+    else:
+        try:
+            _show_table(TABLES[name], budget, out, runs, workers, only, data_root, console)
+        except StoppedError:
+            console.print("Stopped. What is done is kept: type the same command again to go on.", highlight=False)
+            return 130
+    return 0
+
+
+def _show_table(
+    table: Table,
+    budget: str,
+    out: Path,
+    runs: Path,
+    workers: int,
+    only: tuple[str, ...],
+    data_root: Path | None,
+    console: Console,
+) -> None:
+    console.print(f"[bold]{table.title}[/bold], budget {budget}: {table.budgets[budget]}", highlight=False)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(table.name, total=None)
+        for done, of, run in reproduce(table.name, budget, out, runs, workers=workers, only=only, data_root=data_root):
+            progress.update(bar, completed=done, total=of)
+            console.print(f"{done}/{of}  {_told(run, table)}", highlight=False)
+    every = results.load(out, table.name)
+    RunFolder(out).write_text(out / f"{table.name}.md", results.markdown(table, every))
+    draw(table, every, out / f"{table.name}.png")
+    console.print(_grid(table, every))
+    console.print(f"Runs     {out / table.name}.csv\nTable    {out / table.name}.md", highlight=False)
+
+
+def _told(run: Run, table: Table) -> str:
+    digits = 4 if table.metric == "mae" else 2
+    what = " ".join(filter(None, (run.dataset, run.model, run.variant)))
+    return (
+        f"{what}  split {run.split} seed {run.seed}  validation {run.val:.{digits}f}  test {run.test:.{digits}f}  "
+        f"{run.seconds:.1f} s"
+    )
+
+
+def _grid(table: Table, runs: list[Run]) -> Grid:
+    digits = 3 if table.metric == "mae" else 1
+    grid = Grid(title=f"{UNITS[table.metric]}, on test data", title_justify="left", box=SIMPLE)
+    for column in ("data", "model", "", "ours", "n", "paper", "seconds"):
+        grid.add_column(column, justify="right" if column in ("ours", "n", "paper", "seconds") else "left")
+    for place, cell in results.cells(table, runs).items():
+        figure = paper_figure(table.name, place.dataset, place.model, place.point)
+        spread = f" ± {cell.sd:.{digits}f}" if cell.n > 1 else ""
+        ours = f"{cell.mean:.{digits}f}{spread}" if cell.n else "diverged"
+        paper = "–" if figure is None else f"{figure[0]:.{digits}f}"
+        label = ", ".join(filter(None, (place.variant, place.point)))
+        grid.add_row(place.dataset, place.model, label, ours, str(cell.n), paper, f"{cell.seconds:.0f}")
+    return grid
+
+
+def draw(table: Table, runs: list[Run], path: Path) -> None:
+    """The figure of a table: rows with their spread, or curves against depth."""
+    found = {place: cell for place, cell in results.cells(table, runs).items() if cell.n}
+    label = UNITS[table.metric]
+    if table.axis == "depth":
+        curves: dict[str, list[tuple[int, Bar]]] = {}
+        for place, cell in found.items():
+            depth = int(place.point.removesuffix(" layers"))
+            curves.setdefault(_row(place), []).append((depth, _bar(table, place, cell)))
+        lines_figure(curves, path, table.title, label)
+    elif not table.axis:
+        groups: dict[str, dict[str, Bar]] = {}
+        for place, cell in found.items():
+            groups.setdefault(place.dataset, {})[_row(place)] = _bar(table, place, cell)
+        ordered = {dataset: dict(sorted(rows.items(), key=_family)) for dataset, rows in groups.items()}
+        rows_figure(ordered, path, table.title, label)
+
+
+def _family(item: tuple[str, Bar]) -> tuple[str, bool]:
+    return (item[0].removeprefix("graphcon-"), item[0].startswith("graphcon-"))
+
+
+def _row(place: Place) -> str:
+    return place.model + (f" ({place.variant})" if place.variant else "")
+
+
+def _bar(table: Table, place: Place, cell: Cell) -> Bar:
+    figure = paper_figure(table.name, place.dataset, place.model, place.point)
+    return Bar(cell.mean, cell.sd, None if figure is None else figure[0])

@@ -1,0 +1,286 @@
+"""The paper's tables: which data, which rows, at what budget.
+
+A row is a packaged recipe. The recipes of a data set are named after it (``texas-gcn``, ``texas-plain-gcn``,
+``texas-h2gcn``), so a new row is a new recipe and nothing else.
+"""
+
+import itertools
+import tomllib
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from graphcon.errors import InputError
+from graphcon.training import recipes
+from graphcon.training.config import Recipe
+
+BUDGETS = ("smoke", "small", "paper")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What is spent on a row.
+
+    Attributes:
+        splits: Number of splits.
+        seeds: Number of initialisations on every split.
+        epochs: The most epochs; None for the recipe's own.
+        limit: The most graphs in every part; None for all.
+    """
+
+    splits: int
+    seeds: int
+    epochs: int | None = None
+    limit: int | None = None
+
+    def __str__(self) -> str:
+        epochs = "the recipe's epochs" if self.epochs is None else f"at most {self.epochs} epochs"
+        graphs = "" if self.limit is None else f", at most {self.limit:,} graphs in every part"
+        runs = f"{_counted(self.splits, 'split')} × {_counted(self.seeds, 'initialisation')}"
+        return f"{runs}, {epochs}{graphs}"
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where along a table's axis a row is measured: a depth, or values of alpha and gamma.
+
+    Attributes:
+        label: The name of the column.
+        changes: What it changes in the recipe.
+    """
+
+    label: str = ""
+    changes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the paper, or one beyond it.
+
+    Attributes:
+        name: What users type.
+        title: What it shows.
+        datasets: The first parts of the names of its recipes.
+        metric: What is measured.
+        budgets: What is spent, by the budget's name.
+        points: The columns beside the data sets.
+        axis: What the points are: depth, or one or two coefficients.
+    """
+
+    name: str
+    title: str
+    datasets: tuple[str, ...]
+    metric: str
+    budgets: dict[str, Budget]
+    points: tuple[Point, ...] = (Point(),)
+    axis: str = ""
+
+    @property
+    def unit(self) -> float:
+        """What a value is multiplied by: shares are shown in percent."""
+        return 1.0 if self.metric == "mae" else 100.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training of a table.
+
+    Attributes:
+        table: The table.
+        dataset: Its data set.
+        model: The model's name.
+        variant: What tells this row from others of the model, and its point.
+        name: The recipe's name.
+        recipe: The recipe, with split and seed.
+    """
+
+    table: str
+    dataset: str
+    model: str
+    variant: str
+    name: str
+    recipe: Recipe
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What a run is known by in a CSV file."""
+        return (self.dataset, self.model, self.variant, str(self.recipe.data.split), str(self.recipe.seed))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _depths(*depths: int) -> tuple[Point, ...]:
+    return tuple(Point(f"{depth} layers", {"model.steps": depth}) for depth in depths)
+
+
+def _lines() -> tuple[Point, ...]:
+    values = [round(0.2 * n, 1) for n in range(11)]
+    alphas = [_coefficients(alpha, 0.76) for alpha in values]
+    return (*alphas, *(_coefficients(1.0, gamma) for gamma in values))
+
+
+def _map() -> tuple[Point, ...]:
+    values = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
+    return tuple(_coefficients(alpha, gamma) for alpha, gamma in itertools.product(values, values))
+
+
+def _coefficients(alpha: float, gamma: float) -> Point:
+    return Point(f"alpha={alpha:g} gamma={gamma:g}", {"model.alpha": alpha, "model.gamma": gamma})
+
+
+_NODES = {"smoke": Budget(1, 1, 5), "small": Budget(5, 1), "paper": Budget(5, 4)}
+_FIXED = {"smoke": Budget(1, 1, 5), "small": Budget(10, 1), "paper": Budget(10, 1)}
+_PUBLIC = {"smoke": Budget(1, 1, 5), "small": Budget(1, 3), "paper": Budget(1, 10)}
+_ZINC = {"smoke": Budget(1, 1, 2, 200), "small": Budget(1, 1, 30), "paper": Budget(1, 4)}
+_IMAGES = {"smoke": Budget(1, 1, 1, 200), "small": Budget(1, 1, 3, 10_000), "paper": Budget(1, 1)}
+
+TABLES = {
+    table.name: table
+    for table in (
+        Table(
+            "homophilic",
+            "Node classification on homophilic graphs",
+            ("cora", "citeseer", "pubmed"),
+            "accuracy",
+            _NODES,
+        ),
+        Table(
+            "heterophilic",
+            "Node classification on heterophilic graphs",
+            ("texas", "wisconsin", "cornell", "cornell-fixed"),
+            "accuracy",
+            _FIXED,
+        ),
+        Table("ppi", "Protein-protein interactions", ("ppi",), "f1", _PUBLIC),
+        Table("zinc", "ZINC, 12k molecules, 100k parameters, no edge features", ("zinc",), "mae", _ZINC),
+        Table("superpixels", "MNIST superpixels", ("superpixels",), "accuracy", _IMAGES),
+        Table("depth-zinc", "Depth on ZINC", ("depth-zinc",), "mae", _ZINC, _depths(5, 10, 15, 20), "depth"),
+        Table(
+            "depth-superpixels",
+            "Depth on MNIST superpixels",
+            ("depth-superpixels",),
+            "accuracy",
+            _IMAGES,
+            _depths(4, 8, 16, 32),
+            "depth",
+        ),
+        Table(
+            "depth-cora",
+            "Depth on Cora, public split",
+            ("depth-cora",),
+            "accuracy",
+            _PUBLIC,
+            _depths(2, 4, 8, 16, 32, 64),
+            "depth",
+        ),
+        Table(
+            "sensitivity",
+            "Sensitivity to alpha and gamma on MNIST superpixels",
+            ("sensitivity",),
+            "accuracy",
+            _IMAGES,
+            _lines(),
+            "line",
+        ),
+        Table(
+            "map",
+            "Beyond the paper: a map of alpha and gamma on Cora",
+            ("map-cora",),
+            "accuracy",
+            _PUBLIC,
+            _map(),
+            "map",
+        ),
+        Table(
+            "transfer",
+            "Beyond the paper: carrying a label over 8, 16 and 32 hops",
+            ("transfer-8", "transfer-16", "transfer-32"),
+            "accuracy",
+            {"smoke": Budget(1, 1, 2, 64), "small": Budget(1, 3), "paper": Budget(1, 10)},
+        ),
+        Table(
+            "beyond-zinc",
+            "Beyond the paper: learned coefficients, edge features and the second-order integrator on ZINC",
+            ("beyond-zinc",),
+            "mae",
+            _ZINC,
+        ),
+    )
+}
+
+
+def rows(table: Table) -> dict[str, str]:
+    """The names of a table's recipes, with the data set each is for."""
+    found = {}
+    for name in recipes.packaged():
+        # The longest data set that fits: cornell-fixed-gcn is no row of cornell.
+        fits = [dataset for other in TABLES.values() for dataset in other.datasets if name.startswith(f"{dataset}-")]
+        dataset = max(fits, key=len, default="")
+        if dataset in table.datasets:
+            found[name] = dataset
+    order = {dataset: number for number, dataset in enumerate(table.datasets)}
+    return dict(sorted(found.items(), key=lambda item: order[item[1]]))
+
+
+def jobs(table: Table, budget: Budget, only: tuple[str, ...] = ()) -> list[Job]:
+    """All trainings of a table.
+
+    Args:
+        table: The table.
+        budget: What is spent.
+        only: The recipes to take; all by default.
+    """
+    known = rows(table)
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        raise InputError(f"--only {unknown[0]}: is no recipe of {table.name}. There are: {', '.join(known)}")
+    found = []
+    for name in only or known:
+        recipe = _within(recipes.load(name), budget)
+        for point in table.points:
+            changed = recipes.replace(recipe, point.changes)
+            variant = ", ".join(filter(None, [variant_of(name, known[name], recipe.model.name), point.label]))
+            for split, seed in itertools.product(range(budget.splits), range(budget.seeds)):
+                one = replace(changed, data=replace(changed.data, split=split), seed=seed)
+                found.append(Job(table.name, known[name], recipe.model.name, variant, name, one))
+    return found
+
+
+def variant_of(name: str, dataset: str, model: str) -> str:
+    """What a recipe's name says beyond data and model: ``texas-gcn-as-printed`` is ``as printed``."""
+    row = name.removeprefix(f"{dataset}-")
+    plain = model.removeprefix("graphcon-")
+    for start in (f"plain-{plain}", model, plain):
+        if row == start or row.startswith(f"{start}-"):
+            return row.removeprefix(start).replace("-", " ").strip()
+    return row.replace("-", " ")
+
+
+@cache
+def _printed() -> dict[str, Any]:
+    return tomllib.loads((files("graphcon.experiments") / "paper.toml").read_text())
+
+
+def paper_figure(table: str, dataset: str, model: str, point: str = "") -> tuple[float, float | None] | None:
+    """The mean and the standard deviation that the paper prints, where it does.
+
+    Args:
+        table: The table.
+        dataset: The data set.
+        model: The model.
+        point: The column's label.
+    """
+    depth = f"@{point.removesuffix(' layers')}" if point.endswith("layers") else ""
+    found = _printed().get(table, {}).get(dataset, {}).get(f"{model}{depth}")
+    return None if found is None else (found[0], found[1] if len(found) > 1 else None)
+
+
+def _within(recipe: Recipe, budget: Budget) -> Recipe:
+    epochs = recipe.trainer.epochs if budget.epochs is None else min(budget.epochs, recipe.trainer.epochs)
+    limit = recipe.data.limit if budget.limit is None else budget.limit
+    return replace(
+        recipe, data=replace(recipe.data, limit=limit), trainer=replace(recipe.trainer, epochs=epochs), search={}
+    )

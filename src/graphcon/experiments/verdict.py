@@ -1,0 +1,147 @@
+"""Which of the paper's claims the kept results bear out, in plain words, by fixed rules."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from graphcon.experiments import results
+from graphcon.experiments.results import Cell, Place
+from graphcon.experiments.tables import TABLES, Table, paper_figure
+
+Cells = dict[Place, Cell]
+
+
+class Claim(NamedTuple):
+    """A claim, what became of it, and what that rests on."""
+
+    text: str
+    verdict: str  # holds, holds in part, does not hold, not measured
+    evidence: str
+
+
+def verdicts(out: Path) -> list[Claim]:
+    """All claims, judged by the results in a folder."""
+    found = {name: results.cells(table, results.load(out, name)) for name, table in TABLES.items()}
+    return [
+        _better_than_its_layer(found),
+        _figures(found),
+        _depth_costs_nothing(found["depth-cora"]),
+        _falls_with_depth(found["depth-zinc"]),
+        _rises_with_depth(found["depth-superpixels"]),
+        _robust(found["sensitivity"]),
+    ]
+
+
+def _better_than_its_layer(found: dict[str, Cells]) -> Claim:
+    """Judged where both were measured, by the mean on test data at equal budget of search."""
+    clear, not_clear, worse = [], [], []
+    for name in ("homophilic", "heterophilic", "zinc", "superpixels"):
+        table = TABLES[name]
+        for place, cell in _proper(found[name]):
+            base = found[name].get(place._replace(model=place.model.removeprefix("graphcon-"), variant=""))
+            if base is None or base.n == 0 or cell.n == 0:
+                continue
+            gain = _gain(table, cell.mean, base.mean)
+            label = f"{place.model} on {place.dataset} ({gain:+.{_digits(table)}f})"
+            wide = sum(c.interval for c in (cell, base) if c.n > 1)
+            (clear if gain > wide else not_clear if gain > 0 else worse).append(label)
+    text = "GraphCON improves on the layer it wraps"
+    evidence = _listed(
+        ("clearly, the 95 % intervals apart: ", clear), ("within the spread: ", not_clear), ("not: ", worse)
+    )
+    return Claim(text, _share(len(clear), len(clear) + len(not_clear) + len(worse)), evidence)
+
+
+def _figures(found: dict[str, Cells]) -> Claim:
+    reached, within, missed = [], [], []
+    for name in ("homophilic", "heterophilic", "zinc", "superpixels"):
+        table = TABLES[name]
+        best: dict[tuple[str, str], float] = {}
+        for place, cell in _proper(found[name]):
+            if cell.n:
+                gains = _gain(table, cell.mean, 0.0)
+                key = (place.dataset, place.model)
+                best[key] = max(best.get(key, gains), gains)
+        for (dataset, model), value in best.items():
+            figure = paper_figure(name, dataset, model)
+            if figure is None:
+                continue
+            gain = value - _gain(table, figure[0], 0.0)
+            label = f"{model} on {dataset} ({gain:+.{_digits(table)}f})"
+            (reached if gain >= 0 else within if gain >= -2 * (figure[1] or 0.0) else missed).append(label)
+    evidence = _listed(
+        ("reached: ", reached), ("within two of the paper's standard deviations: ", within), ("missed: ", missed)
+    )
+    return Claim("GraphCON's figures are reached", _share(len(reached), len(reached + within + missed)), evidence)
+
+
+def _depth_costs_nothing(cells: Cells) -> Claim:
+    text = "On Cora, 64 layers of GraphCON-GCN do as well as 2 (within 2 points), where GCN collapses"
+    curve, base = _curve(cells, "graphcon-gcn"), _curve(cells, "gcn")
+    if not curve or not base:
+        return Claim(text, "not measured", "graphcon reproduce depth-cora")
+    lost, lost_base = curve[0] - curve[-1], base[0] - base[-1]
+    verdict = "holds" if lost <= 2 < lost_base else "holds in part" if lost < lost_base else "does not hold"
+    return Claim(text, verdict, f"GraphCON-GCN loses {lost:.1f} points, best {max(curve):.1f}; GCN {lost_base:.1f}")
+
+
+def _falls_with_depth(cells: Cells) -> Claim:
+    text = "On ZINC the error of GraphCON-GCN falls with depth, while that of GCN rises"
+    curve, base = _curve(cells, "graphcon-gcn"), _curve(cells, "gcn")
+    if not curve or not base:
+        return Claim(text, "not measured", "graphcon reproduce depth-zinc")
+    holds, base_holds = curve[-1] < curve[0], base[-1] > base[0]
+    return Claim(text, _share(holds + base_holds, 2), f"GraphCON-GCN {_told(curve, 3)}; GCN {_told(base, 3)}")
+
+
+def _rises_with_depth(cells: Cells) -> Claim:
+    text = "On superpixels the accuracy of GraphCON-GCN rises with depth, while that of GCN falls"
+    curve, base = _curve(cells, "graphcon-gcn"), _curve(cells, "gcn")
+    if not curve or not base:
+        return Claim(text, "not measured", "graphcon reproduce depth-superpixels")
+    holds, base_holds = curve[-1] > curve[0], base[-1] < base[0]
+    return Claim(text, _share(holds + base_holds, 2), f"GraphCON-GCN {_told(curve, 1)}; GCN {_told(base, 1)}")
+
+
+def _robust(cells: Cells) -> Claim:
+    text = "Accuracy hardly depends on alpha below 1.6 (at gamma = 0.76)"
+    values = [cell.mean for place, cell in cells.items() if place.point.endswith("gamma=0.76") and cell.n]
+    if len(values) < 9:
+        return Claim(text, "not measured", "graphcon reproduce sensitivity")
+    spread = max(values[:8]) - min(values[:8])
+    return Claim(text, "holds" if spread < 2 else "does not hold", f"alpha 0 to 1.4: {_told(values[:8], 1)}")
+
+
+def _proper(cells: Cells) -> Iterable[tuple[Place, Cell]]:
+    """The oscillators proper: as printed, with all coefficients one, it is the plain stack."""
+    return (
+        (place, cell)
+        for place, cell in cells.items()
+        if place.model.startswith("graphcon-") and "as printed" not in place.variant
+    )
+
+
+def _curve(cells: Cells, model: str) -> list[float]:
+    return [cell.mean for place, cell in cells.items() if place.model == model and not place.variant and cell.n]
+
+
+def _gain(table: Table, ours: float, theirs: float) -> float:
+    return theirs - ours if table.metric == "mae" else ours - theirs
+
+
+def _digits(table: Table) -> int:
+    return 3 if table.metric == "mae" else 1
+
+
+def _told(values: list[float], digits: int) -> str:
+    return " → ".join(f"{value:.{digits}f}" for value in values)
+
+
+def _listed(*groups: tuple[str, list[str]]) -> str:
+    return "; ".join(title + ", ".join(names) for title, names in groups if names)
+
+
+def _share(good: int, of: int) -> str:
+    if of == 0:
+        return "not measured"
+    return "holds" if good == of else "holds in part" if good else "does not hold"

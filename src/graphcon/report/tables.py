@@ -1,0 +1,91 @@
+"""Figures of the reproduced tables: ours beside the paper's."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from graphcon.report.figures import _STYLE, PALETTE
+
+
+class Bar(NamedTuple):
+    """A mean with its spread, and the paper's figure where there is one."""
+
+    mean: float
+    sd: float
+    paper: float | None
+
+
+def rows_figure(groups: Mapping[str, Mapping[str, Bar]], path: Path, title: str, label: str) -> None:
+    """Draws a panel per data set: a line per row with our mean and standard deviation, the paper's as a diamond.
+
+    Args:
+        groups: The rows of every data set, by their names.
+        path: Where the picture goes.
+        title: What is shown.
+        label: Name and unit of the values.
+    """
+    most = max(len(rows) for rows in groups.values())
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(1.6 + 3.1 * len(groups), 1.4 + 0.32 * most), layout="constrained")
+        panels: Sequence[Axes] = figure.subplots(1, len(groups), squeeze=False)[0]
+        for axes, (dataset, rows) in zip(panels, groups.items(), strict=True):
+            for place, bar in enumerate(rows.values()):
+                axes.errorbar(bar.mean, place, xerr=bar.sd, fmt="o", color=PALETTE[0], capsize=3)
+                if bar.paper is not None:
+                    axes.plot(bar.paper, place, "D", color=PALETTE[1], markerfacecolor="none")
+            axes.set_yticks(range(len(rows)), list(rows))
+            axes.set_ylim(len(rows) - 0.4, -0.6)
+            axes.set_title(dataset, fontsize=11)
+            axes.set_xlabel(label)
+        panels[0].plot([], [], "o", color=PALETTE[0], label="ours, mean ± sd")
+        panels[0].plot([], [], "D", color=PALETTE[1], markerfacecolor="none", label="the paper's")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        figure.suptitle(title, x=0.01, ha="left")
+        _save(figure, path)
+
+
+def lines_figure(
+    curves: Mapping[str, Sequence[tuple[int, Bar]]], path: Path, title: str, label: str, axis: str = "layers"
+) -> None:
+    """Draws a curve per row against the depth, with the spread as a band and the paper's figures dashed.
+
+    Args:
+        curves: For every row the depths and what was measured there.
+        path: Where the picture goes.
+        title: What is shown.
+        label: Name and unit of the values.
+        axis: Name of what grows.
+    """
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(8.4, 4.6), layout="constrained")
+        axes: Axes = figure.subplots()
+        for colour, (name, points) in zip(PALETTE, curves.items(), strict=False):
+            depths = [depth for depth, _ in points]
+            means, sds = [bar.mean for _, bar in points], [bar.sd for _, bar in points]
+            axes.plot(depths, means, "o-", color=colour, linewidth=2, label=name)
+            low = [mean - sd for mean, sd in zip(means, sds, strict=True)]
+            high = [mean + sd for mean, sd in zip(means, sds, strict=True)]
+            axes.fill_between(depths, low, high, color=colour, alpha=0.15, linewidth=0)
+            printed = [(depth, bar.paper) for depth, bar in points if bar.paper is not None]
+            if printed:
+                axes.plot(
+                    *zip(*printed, strict=True), "D--", color=colour, markerfacecolor="none", label=f"{name}, paper"
+                )
+        axes.set_xscale("log", base=2)
+        every = sorted({depth for points in curves.values() for depth, _ in points})
+        axes.set_xticks(every, [str(depth) for depth in every])
+        axes.minorticks_off()
+        axes.set_xlabel(axis)
+        axes.set_ylabel(label)
+        axes.set_title(title)
+        figure.legend(loc="outside right upper")
+        _save(figure, path)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)

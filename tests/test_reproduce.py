@@ -1,0 +1,190 @@
+"""Reproducing the paper's tables: rows, runs, files and verdicts."""
+
+import csv
+import json
+import math
+import statistics
+
+import pytest
+
+from graphcon import cli
+from graphcon.errors import InputError
+from graphcon.experiments import results, tables, verdict
+from graphcon.experiments.page import write_page
+from graphcon.experiments.results import Run
+from graphcon.experiments.tables import TABLES
+from graphcon.training import recipes
+
+
+def run_of(test: float, *, dataset="texas", model="graphcon-gcn", variant="", split=0, seed=0) -> Run:
+    return Run(dataset, model, variant, split, seed, test + 1, test, 2.0, f"{dataset}-gcn model.steps=3")
+
+
+def reproduce(tmp_path, *words: str) -> int:
+    places = ("--out", str(tmp_path / "results"), "--runs", str(tmp_path / "runs"))
+    return cli.main(["reproduce", *words, *places])
+
+
+def test_every_packaged_recipe_that_is_named_after_a_data_set_is_a_row_of_one_table():
+    owners = {
+        name: [table.name for table in TABLES.values() if name in tables.rows(table)] for name in recipes.packaged()
+    }
+    assert {name: tables for name, tables in owners.items() if len(tables) != 1} == {}
+
+
+def test_a_recipe_of_cornell_fixed_is_no_row_of_cornell():
+    found = tables.rows(TABLES["heterophilic"])
+    assert found["cornell-fixed-gcn"] == "cornell-fixed"
+    assert found["cornell-gcn"] == "cornell"
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset", "model", "variant"),
+    [
+        ("texas-gcn", "texas", "graphcon-gcn", ""),
+        ("texas-plain-gcn", "texas", "gcn", ""),
+        ("cora-tran-as-printed", "cora", "graphcon-tran", "as printed"),
+        ("cora-h2gcn", "cora", "h2gcn", ""),
+    ],
+)
+def test_the_variant_is_what_a_name_says_beyond_data_and_model(name, dataset, model, variant):
+    assert tables.variant_of(name, dataset, model) == variant
+
+
+def test_the_paper_figures_are_found_by_row_and_depth():
+    assert tables.paper_figure("heterophilic", "texas", "graphcon-gcn") == (85.4, 4.2)
+    assert tables.paper_figure("depth-zinc", "depth-zinc", "gcn", "20 layers") == (0.489, None)
+    assert tables.paper_figure("heterophilic", "cornell-fixed", "gcn") is None
+
+
+def test_a_cell_has_mean_spread_and_student_interval():
+    values = [80.0, 82.0, 87.0]
+    cell = results.Cell.of([run_of(value, split=n) for n, value in enumerate(values)])
+    assert cell.mean == pytest.approx(83.0)
+    assert cell.sd == pytest.approx(statistics.stdev(values))
+    assert cell.interval == pytest.approx(4.302653 * cell.sd / math.sqrt(3), rel=1e-6)
+
+
+def test_a_diverged_run_is_counted_and_told_but_not_averaged():
+    runs = [run_of(80.0), run_of(82.0, split=1), run_of(math.nan, split=2)]
+    cell = results.Cell.of(runs)
+    assert (cell.mean, cell.n, cell.diverged) == (81.0, 2, 1)
+    assert "1 diverged" in results.markdown(TABLES["heterophilic"], runs)
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    runs = [run_of(80.125), run_of(math.nan, split=1)]
+    results.write(tmp_path / "t.csv", runs)
+    back = results.read(tmp_path / "t.csv")
+    assert back[0] == runs[0]
+    assert math.isnan(back[1].test)
+
+
+def test_a_smoke_run_writes_every_run_beside_the_papers_figure_and_goes_on_where_it_was(tmp_path, capsys):
+    assert reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn") == 0
+    with (tmp_path / "results" / "homophilic.csv").open() as file:
+        (line,) = csv.DictReader(file)
+    assert tuple(line) == results.COLUMNS
+    assert (line["dataset"], line["model"]) == ("cora", "graphcon-gcn")
+    assert 0 < float(line["test"]) <= 100
+    assert "81.9 ± 1.7" in (tmp_path / "results" / "homophilic.md").read_text()
+    assert (tmp_path / "results" / "homophilic.png").stat().st_size > 5000
+    told = json.loads((tmp_path / "results" / "homophilic.json").read_text())
+    assert told["budget"] == "smoke"
+    (metrics,) = (tmp_path / "runs").rglob("metrics.json")
+    before = metrics.stat().st_mtime_ns
+    assert reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn") == 0
+    assert metrics.stat().st_mtime_ns == before
+    assert float(line["test"]) == pytest.approx(100 * json.loads(metrics.read_text())["test"]["accuracy"], abs=1e-4)
+
+
+def test_two_workers_give_the_runs_of_one(tmp_path):
+    chosen = ("homophilic", "--budget", "smoke", "--only", "cora-gcn,cora-gat")
+    assert reproduce(tmp_path / "one", *chosen) == 0
+    assert reproduce(tmp_path / "two", *chosen, "--workers", "2") == 0
+    one, two = (sorted(results.load(tmp_path / name / "results", "homophilic")) for name in ("one", "two"))
+    assert [run._replace(seconds=0) for run in one] == [run._replace(seconds=0) for run in two]
+
+
+def test_a_smaller_budget_does_not_replace_a_larger_one(tmp_path, capsys):
+    results.write(tmp_path / "results" / "homophilic.csv", [run_of(80.0, dataset="cora")])
+    (tmp_path / "results" / "homophilic.json").write_text('{"budget": "paper"}')
+    before = (tmp_path / "results" / "homophilic.csv").read_text()
+    assert reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn") == 2
+    assert "larger budget" in capsys.readouterr().err
+    assert (tmp_path / "results" / "homophilic.csv").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("heterophile",), "Did you mean 'heterophilic'"),
+        (("homophilic", "--only", "texas-gcn"), "is no recipe of homophilic"),
+        (("homophilic", "--workers", "0"), "at least 1"),
+    ],
+)
+def test_a_wrong_word_is_told_with_the_cure(tmp_path, capsys, words, told):
+    assert reproduce(tmp_path, *words) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_settings_of_a_run_can_be_read_from_its_line():
+    (job,) = tables.jobs(TABLES["homophilic"], tables.Budget(1, 1), ("cora-gcn",))
+    name, *told = results.settings(job).split(" ")
+    values = dict(setting.split("=", 1) for setting in told)
+    assert name == "cora-gcn"
+    for key, value in values.items():
+        group, _, field = key.rpartition(".")
+        assert str(getattr(getattr(job.recipe, group), field)) == value
+
+
+def test_a_column_that_is_not_ours_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="must have dataset"):
+        results.read(tmp_path / "t.csv")
+
+
+def kept(tmp_path, name: str, runs: list[Run]):
+    results.write(tmp_path / f"{name}.csv", runs)
+    return tmp_path
+
+
+def test_a_claim_without_results_is_not_measured(tmp_path):
+    assert {claim.verdict for claim in verdict.verdicts(tmp_path)} == {"not measured"}
+
+
+def test_better_than_its_layer_holds_in_part_where_one_of_two_is_better(tmp_path):
+    runs = [
+        *(run_of(value, split=n) for n, value in enumerate((85, 86, 87))),
+        *(run_of(value, model="gcn", split=n) for n, value in enumerate((55, 56, 57))),
+        *(run_of(value, dataset="wisconsin", split=n) for n, value in enumerate((50, 51, 52))),
+        *(run_of(value, dataset="wisconsin", model="gcn", split=n) for n, value in enumerate((60, 61, 62))),
+    ]
+    claim = verdict.verdicts(kept(tmp_path, "heterophilic", runs))[0]
+    assert claim.verdict == "holds in part"
+    assert "graphcon-gcn on texas (+30.0)" in claim.evidence
+    assert "not: graphcon-gcn on wisconsin (-10.0)" in claim.evidence
+
+
+def test_depth_holds_only_where_graphcon_keeps_and_gcn_loses(tmp_path):
+    def curve(model: str, *values: float) -> list[Run]:
+        depths = (2, 4, 8, 16, 32, 64)
+        return [
+            run_of(value, dataset="depth-cora", model=model, variant=f"{depth} layers")
+            for depth, value in zip(depths, values, strict=True)
+        ]
+
+    runs = [*curve("graphcon-gcn", 81, 82, 83, 82, 81, 80), *curve("gcn", 81, 80, 60, 40, 30, 20)]
+    assert verdict.verdicts(kept(tmp_path, "depth-cora", runs))[2].verdict == "holds"
+    runs = [*curve("graphcon-gcn", 81, 82, 83, 82, 70, 60), *curve("gcn", 81, 80, 60, 40, 30, 20)]
+    assert verdict.verdicts(kept(tmp_path, "depth-cora", runs))[2].verdict == "holds in part"
+
+
+def test_the_page_holds_every_table_and_says_what_is_not_measured(tmp_path):
+    reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn")
+    write_page(tmp_path / "results", tmp_path / "docs" / "results.md")
+    page = (tmp_path / "docs" / "results.md").read_text()
+    for table in TABLES.values():
+        assert f"## {table.title}" in page
+    assert "`cora-gat`" in page.split("Not measured: ")[1]
+    assert "Not measured. `graphcon reproduce zinc` runs it." in page
