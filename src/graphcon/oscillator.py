@@ -42,8 +42,8 @@ class GraphCON(Module):
         dt (float, optional): The time step :math:`\Delta t`. (default: :obj:`0.5`)
         alpha (float, optional): The damping :math:`\alpha`. (default: :obj:`0.5`)
         gamma (float, optional): The squared frequency :math:`\gamma`. (default: :obj:`1.0`)
-        act (str or Callable, optional): The activation :math:`\sigma`, by name or as a callable; :obj:`None` for the
-            identity. (default: :obj:`"relu"`)
+        act (str or Callable, optional): The activation :math:`\sigma`, by name or as a callable; :obj:`None` or
+            :obj:`"identity"` for none. (default: :obj:`"relu"`)
         dropout (float, optional): Dropout on the force :math:`\sigma(F(X))`, not on the state. (default: :obj:`0.0`)
         integrator (str or Integrator, optional): How to step: :obj:`"imex"` (the scheme above), :obj:`"strang"`
             (second order) or :obj:`"adaptive"` (the continuous-time solution). (default: :obj:`"imex"`)
@@ -281,7 +281,7 @@ def _unset(channels: int | None) -> Parameter:
 
 
 def resolve_act(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:
-    if act is None:
+    if act is None or act == "identity":
         return torch.nn.Identity()
     if callable(act) and not isinstance(act, type):
         return act
@@ -289,8 +289,8 @@ def resolve_act(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tenso
         return cast(Callable[[Tensor], Tensor], activation_resolver(act))
     except (TypeError, ValueError):
         raise ValueError(
-            f"act={act!r} is no activation: give a name such as 'relu', 'tanh' or 'gelu', a callable, or None "
-            "for the identity"
+            f"act={act!r} is no activation: give a name such as 'relu', 'tanh' or 'gelu', a callable, or None or "
+            "'identity' for none"
         ) from None
 
 

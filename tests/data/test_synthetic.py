@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.utils import degree, is_undirected, to_networkx
 
-from graphcon.data import edge_homophily, statistics, synthetic
+from graphcon.data import edge_homophily, open_data, statistics, synthetic
 from graphcon.errors import InputError
 
 
@@ -114,3 +114,25 @@ def test_impossible_requests_are_refused():
         synthetic.block_model(40, 4, mean_degree=30)
     with pytest.raises(InputError, match="topology='star'"):
         synthetic.graph_transfer(3, topology="star")
+
+
+def test_a_made_set_is_named_like_one_on_disk():
+    dataset, schema = open_data("graph-transfer-ring-4")
+    assert dataset.name == "graph-transfer-ring-4"
+    assert schema is None
+
+
+def test_planted_proteins_have_the_real_sizes_and_labels_that_the_graph_decides(benchmark_root):
+    dataset, _ = open_data("ppi-planted", root=benchmark_root)
+    assert (len(dataset.graphs), dataset.num_features, dataset.num_outputs) == (24, 50, 121)
+    assert [len(index) for _, index in dataset.split.parts()] == [20, 2, 2]
+    assert sum(int(graph.num_nodes or 0) for graph in dataset.graphs) == 56_944
+    share = dataset.graphs[0].y.mean()
+    assert 0.4 < float(share) < 0.6
+
+
+def test_planted_proteins_without_their_edges_say_where_they_belong(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHCON_CACHE", str(tmp_path))
+    monkeypatch.delenv("GRAPHCON_DATA", raising=False)
+    with pytest.raises(InputError, match=r"ppi24_topology\.npz is in none of"):
+        open_data("ppi-planted")

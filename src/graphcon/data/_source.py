@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from graphcon.data import _made
 from graphcon.data._dataset import GraphDataset
 from graphcon.data._named import load
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
@@ -23,7 +24,8 @@ def open_data(
     """What a user named, with the schema to read new tables by where it came from tables.
 
     Args:
-        name: A named set, or a ``.npz`` (gnn-benchmark) or ``.graphml`` file.
+        name: A named set, one that is made (``graph-transfer-path-16``, also ``ring`` and ``tree``; ``ppi-planted``),
+            or a ``.npz`` (gnn-benchmark) or ``.graphml`` file.
         nodes: Own table of nodes.
         edges: Own table of edges.
         graphs: Own table of graphs.
@@ -41,6 +43,8 @@ def open_data(
         return read_tables(nodes, edges, graphs, options)
     if name.endswith((".npz", ".graphml")):
         return _open_file(name, options)
+    if (made := _made.make(name, root, options.seed)) is not None:
+        return made, None
     choices = {"protocol": protocol, "seed": options.seed, "directed": options.direction}
     return load(name, root, download=download, **choices), None
 

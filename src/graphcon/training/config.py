@@ -66,7 +66,7 @@ class ModelConfig:
         dt: The time step.
         alpha: The damping.
         gamma: The squared frequency.
-        act: The activation.
+        act: The activation, identity for none.
         dropout: Dropout on the force, and where not said otherwise at input and output.
         input_dropout: Dropout on the input.
         output_dropout: Dropout before the decoder.
