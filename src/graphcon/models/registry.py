@@ -7,6 +7,7 @@ from torch_geometric.nn import conv
 
 from graphcon.models.card import ModelCard
 from graphcon.models.net import GraphCONNet
+from graphcon.models.rivals import a_dgn, cgnn, gde, grand, kuramoto, pde_gcn
 from graphcon.models.stack import StackNet
 
 PREFIX = "graphcon-"
@@ -46,8 +47,20 @@ def coupling_card(name: str) -> ModelCard:
     )
 
 
-#: One card per rival, in the order of the list that `graphcon models` prints.
-RIVALS: tuple[ModelCard, ...] = ()
+#: The `CARDS` of every file in `rivals/`, in the order of the list that `graphcon models` prints.
+RIVALS: tuple[ModelCard, ...] = tuple(
+    card
+    for file in (
+        # differential equations
+        grand,
+        pde_gcn,
+        cgnn,
+        gde,
+        a_dgn,
+        kuramoto,
+    )
+    for card in file.CARDS
+)
 
 #: All models by name.
 MODELS: dict[str, ModelCard] = {
