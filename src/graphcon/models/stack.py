@@ -1,6 +1,6 @@
 """The plain stack of layers: what GraphCON is compared with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -39,18 +39,21 @@ class Stack(Module):
 
     def forward(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Tensor:
         """Runs all layers on ``x [nodes, channels]``."""
-        for n in range(self.steps):
-            x = self._layer(n)(x, edge_index, **kwargs)
-            x = self.dropout(self.act(x))
+        for state in self.states(x, edge_index, **kwargs):
+            x = state
         return x
 
     @torch.no_grad()
     def trajectory(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Tensor:
         """All states, ``[steps + 1, nodes, channels]``, keeping no gradients."""
-        states = [x]
+        return torch.stack(list(self.states(x, edge_index, **kwargs)))
+
+    def states(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Iterator[Tensor]:
+        """Yields ``x`` and then the state after every layer."""
+        yield x
         for n in range(self.steps):
-            states.append(self.dropout(self.act(self._layer(n)(states[-1], edge_index, **kwargs))))
-        return torch.stack(states)
+            x = self.dropout(self.act(self._layer(n)(x, edge_index, **kwargs)))
+            yield x
 
     def _layer(self, n: int) -> Module:
         return self.layers[n if len(self.layers) > 1 else 0]
