@@ -61,3 +61,12 @@ def test_help_and_version(tmp_path: Path):
         assert "demo" in done.stdout
     assert "Example: graphcon demo" in graphcon("demo", "--help", cwd=tmp_path).stdout
     assert graphcon("--version", cwd=tmp_path).stdout.startswith("graphcon 0.")
+
+
+def test_bash_completes_the_commands(tmp_path):
+    script = graphcon("completion", "bash", cwd=tmp_path)
+    assert script.returncode == 0
+    (tmp_path / "completion.sh").write_text(script.stdout)
+    asked = "source completion.sh; COMP_WORDS=(graphcon tr); COMP_CWORD=1; _tyro_graphcon; echo ${COMPREPLY[@]}"
+    answer = subprocess.run(["bash", "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert answer.stdout.split() == ["train"]

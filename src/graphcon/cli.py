@@ -414,6 +414,21 @@ def reproduce(
     return show_reproduction.show(name, budget, out, runs, workers, chosen, data_root, console)
 
 
+@app.command
+def completion(
+    shell: Annotated[Literal["bash", "zsh", "tcsh"], tyro.conf.Positional, tyro.conf.arg(metavar="SHELL")], /
+) -> None:
+    """Prints what a shell needs to complete commands and options with the Tab key.
+
+    Example: graphcon completion bash > ~/.local/share/bash-completion/completions/graphcon
+    Example: graphcon completion zsh > ~/.zfunc/_graphcon
+
+    Args:
+        shell: bash, zsh or tcsh.
+    """
+    app.cli(prog="graphcon", args=["--tyro-print-completion", shell])
+
+
 def main(argv: list[str] | None = None) -> int:
     """Runs one command; returns 0 done, 1 a failure inside, 2 bad input or usage, 130 interrupted."""
     argv = sys.argv[1:] if argv is None else argv
