@@ -15,7 +15,7 @@ import graphcon
 from graphcon.cli import main
 from graphcon.errors import InputError
 from graphcon.training import export, predict, recipes, run, tune
-from graphcon.training.config import ModelConfig, Recipe
+from graphcon.training.config import DataConfig, ModelConfig, Recipe
 from graphcon.training.load_data import load_dataset
 
 
@@ -182,6 +182,27 @@ def test_a_search_finds_the_better_setting_goes_on_and_never_sees_the_test_part(
     assert set(second.importance) == {"optimizer.lr", "model.steps"}
     assert recipes.load(tmp_path / "study/best.toml") == second.recipe
     assert all(test == 0 and hidden == 985 for test, hidden in seen)
+
+
+def test_of_several_splits_the_mean_validation_counts(tiny: Recipe, tmp_path: Path):
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=10), search={"optimizer.lr": [0.02]})
+    single = [
+        tune.tune(replace(recipe, data=replace(recipe.data, split=split)), tmp_path / str(split), 1).value
+        for split in (0, 1)
+    ]
+    both = tune.tune(recipe, tmp_path / "both", 1, splits=(0, 1))
+    assert both.value == pytest.approx(sum(single) / 2)
+
+
+def test_a_limit_takes_so_many_graphs_of_every_part(molecules: Recipe):
+    dataset, _ = load_dataset(replace(molecules.data, limit=20))
+    assert [len(index) for _, index in dataset.split.parts()] == [20, 20, 20]
+
+
+@pytest.mark.parametrize(("limit", "name", "message"), [(0, "solubility", "at least 1"), (5, "cora", "is one graph")])
+def test_a_limit_that_makes_no_sense_is_refused(limit: int, name: str, message: str):
+    with pytest.raises(InputError, match=message):
+        load_dataset(DataConfig(name=name, limit=limit))
 
 
 @pytest.mark.parametrize(
