@@ -14,9 +14,13 @@ import torch
 
 from graphcon.errors import InputError
 from graphcon.training import recipes, run
-from graphcon.training.config import Recipe, ScheduleConfig, TrainerConfig
+from graphcon.training.config import OptimizerConfig, Recipe, ScheduleConfig, TrainerConfig
 from graphcon.training.folder import RunFolder
+from graphcon.training.load_data import load_dataset
 from graphcon.training.loop import LossError
+from graphcon.training.model import build
+from graphcon.training.schedule import build_optimizer
+from graphcon.training.spec import TaskSpec
 
 
 def _everything(folder: Path) -> dict[str, bytes]:
@@ -230,3 +234,19 @@ def test_a_log_for_tensorboard_holds_every_epoch(tiny: Recipe, tmp_path: Path):
     events.Reload()
     assert [event.step for event in events.Scalars("loss")] == [1, 2, 3, 4, 5, 6]
     assert set(events.Tags()["scalars"]) == {"loss", "lr", "val/accuracy"}
+
+
+def test_weights_between_encoder_and_decoder_can_decay_in_another_way(tiny: Recipe):
+    recipe = replace(tiny, optimizer=replace(tiny.optimizer, weight_decay=0.5, core_weight_decay=0.0))
+    dataset, _ = load_dataset(recipe.data)
+    model = build(recipe.model, TaskSpec.of(dataset))
+    outside, core = build_optimizer(recipe.optimizer, model).param_groups
+    assert (outside["weight_decay"], core["weight_decay"]) == (0.5, 0.0)
+    assert {id(p) for p in core["params"]} == {id(p) for p in model.net.core.parameters()}
+    assert len(outside["params"]) + len(core["params"]) == len(list(model.parameters()))
+
+
+def test_another_decay_for_a_core_that_is_not_there_is_refused():
+    config = OptimizerConfig(core_weight_decay=0.0)
+    with pytest.raises(InputError, match="no weights between encoder and decoder"):
+        build_optimizer(config, torch.nn.Linear(2, 2))

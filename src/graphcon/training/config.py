@@ -110,6 +110,7 @@ class OptimizerConfig:
         name: The method.
         lr: The learning rate.
         weight_decay: Decay of the weights.
+        core_weight_decay: Decay of the weights between encoder and decoder, where it is to be another.
         momentum: Momentum, for sgd.
         clip: Largest norm of the gradient; none by default.
     """
@@ -117,6 +118,7 @@ class OptimizerConfig:
     name: Literal["adam", "adamw", "adamax", "sgd"] = "adam"
     lr: float = 0.01
     weight_decay: float = 0.0
+    core_weight_decay: float | None = None
     momentum: float = 0.9
     clip: float | None = None
 

@@ -85,7 +85,7 @@ def fit_loop(
     trainer = recipe.trainer
     metric = measures.choose_metric(spec, trainer.metric)
     batches = Batches(dataset, recipe.data.batch_size, recipe.data.workers, recipe.seed, fabric)
-    optimizer = build_optimizer(recipe.optimizer, model.parameters())
+    optimizer = build_optimizer(recipe.optimizer, model)
     setup: Any = fabric.setup(model, optimizer)
     wrapped, optimizer = setup
     criterion = measures.build_loss(spec, trainer.loss, _class_weights(dataset, spec, trainer.class_weights, fabric))

@@ -1,19 +1,39 @@
 """Learning rates over the course of a training."""
 
 import math
+from typing import Any
 
+from torch.nn import Module
 from torch.optim import SGD, Adam, Adamax, AdamW, Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
+from graphcon.errors import InputError
+from graphcon.models import GraphNet
 from graphcon.training.config import OptimizerConfig, ScheduleConfig
 
 
-def build_optimizer(config: OptimizerConfig, parameters) -> Optimizer:
-    """The optimiser of a recipe."""
+def build_optimizer(config: OptimizerConfig, model: Module) -> Optimizer:
+    """The optimiser of a recipe for the weights of a model."""
     if config.name == "sgd":
-        return SGD(parameters, config.lr, config.momentum, weight_decay=config.weight_decay)
+        return SGD(_groups(config, model), config.lr, config.momentum, weight_decay=config.weight_decay)
     method = {"adam": Adam, "adamw": AdamW, "adamax": Adamax}[config.name]
-    return method(parameters, config.lr, weight_decay=config.weight_decay)
+    return method(_groups(config, model), config.lr, weight_decay=config.weight_decay)
+
+
+def _groups(config: OptimizerConfig, model: Module) -> list[dict[str, Any]]:
+    """All weights, or those between encoder and decoder by themselves where they decay in another way."""
+    if config.core_weight_decay is None:
+        return [{"params": list(model.parameters())}]
+    cores = [module.core for module in model.modules() if isinstance(module, GraphNet)]
+    inside = {id(parameter): parameter for core in cores for parameter in core.parameters()}
+    if not inside:
+        raise InputError(
+            f"optimizer.core_weight_decay = {config.core_weight_decay:g}, but the model has no weights between encoder "
+            "and decoder: leave it out"
+        )
+    outside = [parameter for parameter in model.parameters() if id(parameter) not in inside]
+    core = {"params": list(inside.values()), "weight_decay": config.core_weight_decay}
+    return [{"params": outside}, core] if outside else [core]
 
 
 class Schedule:
