@@ -222,7 +222,7 @@ def test_diffusive_pde_gcn_lowers_the_dirichlet_energy_and_waves_do_not_for_ever
     heat, wave = (PDEGCN([force], 60, kind, "tanh", h=0.2) for kind in ("diffusive", "hyperbolic"))
     energy = graphcon.diagnostics.dirichlet_energy
     heat_energy, wave_energy = (energy(flow.trajectory(x, edge_index), edge_index) for flow in (heat, wave))
-    assert heat_energy[-1] < 0.5 * heat_energy[0]
+    assert heat_energy[-1] < 0.8 * heat_energy[0]
     assert bool((wave_energy.diff() > 0).any())
 
 

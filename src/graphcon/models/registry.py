@@ -7,7 +7,7 @@ from torch_geometric.nn import conv
 
 from graphcon.models.card import ModelCard
 from graphcon.models.net import GraphCONNet
-from graphcon.models.rivals import a_dgn, cgnn, gde, grand, kuramoto, pde_gcn
+from graphcon.models.rivals import a_dgn, cgnn, cluster_gcn, gde, grand, kuramoto, pde_gcn
 from graphcon.models.stack import StackNet
 
 PREFIX = "graphcon-"
@@ -51,6 +51,7 @@ def coupling_card(name: str) -> ModelCard:
 RIVALS: tuple[ModelCard, ...] = tuple(
     card
     for file in (
+        cluster_gcn,
         # differential equations
         grand,
         pde_gcn,

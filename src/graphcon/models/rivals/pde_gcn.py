@@ -66,8 +66,8 @@ class PDEGCN(Flow):
 
     with :math:`\alpha = 0` (PDE-GCN_D, Euler's step), :math:`\alpha = 1` (PDE-GCN_H, the leapfrog) or
     :math:`\alpha \in (0, 1)` learned (PDE-GCN_M), from :math:`X_{-1} = X_0`. With :math:`Y_n = (X_n - X_{n-1}) / h`
-    each is the oscillator's own scheme without a spring, from rest: damping :math:`(1 - \alpha) / c` and force :math:`f / c`
-    with :math:`c = \alpha + (1 - \alpha) h`.
+    each is the oscillator's own scheme without a spring, from rest: damping :math:`(1 - \alpha) / c` and force
+    :math:`f / c` with :math:`c = \alpha + (1 - \alpha) h`.
 
     Args:
         layers (list): The force of every step.
