@@ -1,9 +1,10 @@
 """The command line: parse, call, print. What the commands do lives in the other rooms."""
 
 import sys
+import tomllib
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
@@ -17,6 +18,8 @@ WORKFLOW = """Deep graph networks of coupled oscillators.
 
 demo → data → train → evaluate → predict → export: see one, look at data, train a recipe or own tables, measure, use.
 tune searches settings on validation data; recipes lists what can be trained by name."""
+
+_OPTIONS = "--model.options."
 
 app = tyro.extras.SubcommandApp()
 console = Console()
@@ -218,6 +221,30 @@ def _spelled_out(argv: list[str]) -> list[str]:
     return spelled
 
 
+def _model_options(argv: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Takes out --model.options.KEY VALUE, whose keys depend on the model, with the values as TOML reads them."""
+    rest, options = [], {}
+    words = iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not name.startswith(_OPTIONS):
+            rest.append(word)
+            continue
+        value = value if equals else next(words, None)
+        if value is None:
+            raise InputError(f"{name}: its value is missing")
+        options[name.removeprefix("--")] = _as_toml(value)
+    return rest, options
+
+
+def _as_toml(text: str) -> Any:
+    """A number or true or false where it reads as one, else the text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
 def _splits(split: str | None, config: Recipe) -> list[int]:
     if split is None:
         return [config.data.split]
@@ -244,6 +271,12 @@ def _named_recipe(argv: list[str]) -> Recipe:
     if len(argv) > 1 and not argv[1].startswith("-"):
         return recipes.load(argv[1])
     return Recipe()
+
+
+def _with_options(recipe: Recipe, options: dict[str, Any]) -> Recipe:
+    from graphcon.training import recipes
+
+    return recipes.replace(recipe, options)
 
 
 @app.command
@@ -338,7 +371,9 @@ def main(argv: list[str] | None = None) -> int:
         print(f"graphcon {__version__}")
         return 0
     try:
-        _training_commands(_named_recipe(argv))
+        argv, options = _model_options(argv)
+        recipe = _named_recipe(argv)
+        _training_commands(_with_options(recipe, options) if options else recipe)
         code = app.cli(prog="graphcon", description=WORKFLOW, args=_spelled_out(argv) or ["--help"])
         return code if isinstance(code, int) else 0
     except InputError as error:

@@ -207,7 +207,7 @@ def test_mixed_precision_trains_too(tiny: Recipe, tmp_path: Path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model.name": "graphcon-gnc"}, "model.name = 'graphcon-gnc': .*unknown"),
+        ({"model.name": "graphcon-gnc"}, "model.name: model 'graphcon-gnc' is unknown"),
         ({"model.heads": 4}, "has no heads"),
         ({"model.dt": -1.0}, "dt=-1.0, but dt must be finite and positive"),
         ({"model.edge_features": True}, "these data have no edge features"),

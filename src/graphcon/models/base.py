@@ -43,6 +43,8 @@ class GraphNet(Module):
         num_categories (tuple, optional): Sizes of the columns of categories in ``x_categories``. (default: none)
         edge_encoder (torch.nn.Module, optional): Maps edge features and categories to what the layers take as
             ``edge_attr``. (default: they are handed on as they are)
+        act_on (str, optional): Where :math:`\sigma` stands: on the :obj:`"first"` state, as above, or on the
+            :obj:`"last"`, :math:`\mathrm{out} = \sigma(X_N)\,W_d`. (default: :obj:`"first"`)
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class GraphNet(Module):
         output_dropout: float = 0.0,
         num_categories: tuple[int, ...] = (),
         edge_encoder: Module | None = None,
+        act_on: str = "first",
     ):
         super().__init__()
         self.in_channels, self.hidden_channels = in_channels, hidden_channels
@@ -72,6 +75,7 @@ class GraphNet(Module):
         self.output_dropout = Dropout(check_probability("output_dropout", output_dropout))
         self.encoder = InputEncoder(in_channels, hidden_channels, num_categories)
         self.edge_encoder = edge_encoder
+        self.act_on = check_choice("act_on", act_on, ["first", "last"])
         self.core = core
         self.decoder = Identity() if out_channels is None else Linear(width, out_channels)
 
@@ -112,7 +116,7 @@ class GraphNet(Module):
             kwargs["edge_attr"] = edge_attr if self.edge_encoder is None else self._encode_edges(edge_attr)
         nodewise = {"batch": batch, "pos": pos}
         kwargs |= {name: value for name, value in nodewise.items() if name in self.takes and value is not None}
-        x = self.embed(x, edge_index, x_categories, **kwargs)
+        x = self._act("last", self.embed(x, edge_index, x_categories, **kwargs))
         if self.task == "graph":
             x = READOUTS[self.readout](x, batch, batch_size)
         return self.decoder(self.output_dropout(x))
@@ -123,8 +127,10 @@ class GraphNet(Module):
 
     def start(self, x: Tensor | None, x_categories: Tensor | None = None) -> Tensor:
         """The first state of the core, ``[nodes, hidden_channels]``."""
-        act = cast(Callable[[Tensor], Tensor], self.core.act)
-        return act(self.encoder(None if x is None else self.input_dropout(x), x_categories))
+        return self._act("first", self.encoder(None if x is None else self.input_dropout(x), x_categories))
+
+    def _act(self, place: str, x: Tensor) -> Tensor:
+        return cast(Callable[[Tensor], Tensor], self.core.act)(x) if place == self.act_on else x
 
     def _encode_edges(self, edge_attr: Tensor | None) -> Tensor:
         assert self.edge_encoder is not None

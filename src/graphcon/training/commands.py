@@ -172,8 +172,9 @@ def tune(recipe: Recipe, name: str, out: Path | None, trials: int, console: Cons
         table.add_column(column)
     values = recipes.to_dict(found.recipe)
     for field in recipe.search:
-        group, _, key = field.rpartition(".")
-        best = values[group][key] if group else values[key]
+        best: Any = values
+        for key in field.split("."):
+            best = best[key]
         table.add_row(field, f"{best}", f"{found.importance.get(field, float('nan')):.2f}")
     console.print(table)
     console.print(

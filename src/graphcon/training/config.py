@@ -57,8 +57,8 @@ class ModelConfig:
     """The network.
 
     Attributes:
-        name: A coupling (gcn, gat, transformer, gin, gatedgcn, sage, monet, cheb, or a PyG layer by its class name) for
-            the plain network, with graphcon- before it for the oscillator, mlp for no graph at all.
+        name: A model by its name (see: graphcon models), graphcon-gcn or gcnii for two; or a PyG layer by its class
+            name for the plain network of it, with graphcon- before it for the oscillator.
         channels: Width of the state.
         steps: Number of steps or layers.
         dt: The time step.
@@ -76,6 +76,7 @@ class ModelConfig:
         readout: How a graph's nodes become one vector: sum, mean or max.
         heads: Attention heads, for couplings that have them.
         edge_features: Whether edge features are used, by couplings that take them.
+        options: The model's own options, by the names of its paper: --model.options.KEY VALUE.
     """
 
     name: str = "graphcon-gcn"
@@ -96,6 +97,7 @@ class ModelConfig:
     readout: Literal["sum", "mean", "max"] = "mean"
     heads: int | None = None
     edge_features: bool = False
+    options: Annotated[dict[str, Any], tyro.conf.Suppress] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """A network for a task: built from a recipe and the shape of the data, answering in the target's own units."""
 
+import dataclasses
+from difflib import get_close_matches
 from typing import Any
 
 import torch
@@ -7,13 +9,14 @@ from torch import Tensor
 from torch.nn import Module
 
 from graphcon.errors import InputError
-from graphcon.models import GraphCONNet, GraphNet, InputEncoder, StackNet
+from graphcon.models import GraphNet, InputEncoder, ModelCard, find
+from graphcon.training import recipes
 from graphcon.training.config import ModelConfig
 from graphcon.training.spec import TaskSpec
 
-PREFIX = "graphcon-"
-ALIASES = {"tran": "transformer"}
-_WITH_HEADS = ("gat", "transformer", "GATConv", "GATv2Conv", "TransformerConv")
+# What not every network has: the oscillator's own settings, and what only some couplings and rivals know.
+_SPECIAL = ("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "shared", "heads")
+_DEFAULTS = {field.name: field.default for field in dataclasses.fields(ModelConfig)}
 
 
 class TaskModel(Module):
@@ -39,6 +42,7 @@ class TaskModel(Module):
         batch: Tensor | None = None,
         batch_size: int | None = None,
         x_categories: Tensor | None = None,
+        pos: Tensor | None = None,
     ) -> Tensor:
         """Answers per node or graph: scores of classes or labels, or values in their own units."""
         if x is not None and not x.is_floating_point():  # PyG's way to say that x holds categories
@@ -46,7 +50,7 @@ class TaskModel(Module):
         net = self.net
         edge_weight = edge_weight if net.supports_edge_weight else None
         edge_attr = edge_attr if net.edge_encoder is not None else None
-        out = net(x, edge_index, edge_weight, edge_attr, batch, batch_size, x_categories)
+        out = net(x, edge_index, edge_weight, edge_attr, batch, batch_size, x_categories, pos)
         return out if self.mean is None else self.mean + self.std * out
 
 
@@ -56,38 +60,68 @@ def build(config: ModelConfig, spec: TaskSpec) -> TaskModel:
     Raises:
         InputError: There is no such network, or an option does not fit it.
     """
-    oscillates = config.name.startswith(PREFIX)
-    coupling = config.name.removeprefix(PREFIX)
-    coupling = ALIASES.get(coupling, coupling)
+    try:
+        card = find(config.name)
+    except ValueError as error:
+        raise InputError(f"model.name: {error}") from None
+    if spec.task not in card.tasks:
+        raise InputError(f"model.name = {config.name!r}: is for {card.tasks[0]}s, but the target is a {spec.task}'s")
     options: dict[str, Any] = {
         "task": spec.task,
         "readout": config.readout,
         "input_dropout": config.input_dropout,
         "output_dropout": config.output_dropout,
         "num_categories": spec.num_categories,
-        "shared": oscillates if config.shared is None else config.shared,
     }
-    if config.heads is not None:
-        if coupling not in _WITH_HEADS:
-            raise InputError(f"model.heads = {config.heads}, but {config.name} has no heads: leave it out")
-        options["heads"] = config.heads
+    options |= _fields(config, card) | _own_options(config, card)
     if config.edge_features:
-        options |= _edge_options(config, spec)
-    if oscillates:
-        options |= {
-            name: getattr(config, name)
-            for name in ("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual")
-        }
+        options |= _edge_options(config, spec, card)
     sizes = (spec.num_features, config.channels, config.steps, spec.num_outputs, config.dropout, config.act)
-    network = GraphCONNet if oscillates else StackNet
     try:
-        return TaskModel(network(*sizes, coupling=coupling, **options), spec)
+        return TaskModel(card.build(*sizes, **options), spec)
     except (ValueError, TypeError, ImportError) as error:
         raise InputError(f"model.name = {config.name!r}: {error}") from error
 
 
-def _edge_options(config: ModelConfig, spec: TaskSpec) -> dict[str, Any]:
+def for_model(config: ModelConfig, name: str) -> ModelConfig:
+    """The same network settings for another model, without what that one has no use for."""
+    card = find(name)
+    unused = {field: _DEFAULTS[field] for field in _SPECIAL if field not in card.fields}
+    return dataclasses.replace(config, name=name, options={}, **unused)
+
+
+def _fields(config: ModelConfig, card: ModelCard) -> dict[str, Any]:
+    """The fields of the recipe that this model uses; one that is set for a model without it is refused."""
+    for field in _SPECIAL:
+        value = getattr(config, field)
+        if field not in card.fields and value != _DEFAULTS[field]:
+            own = f"; its own option of that name is model.options.{field}" if field in (card.options or {}) else ""
+            raise InputError(f"model.{field} = {value!r}, but {config.name} has no {field}: leave it out{own}")
+    return {field: value for field in card.fields if (value := getattr(config, field)) is not None}
+
+
+def _own_options(config: ModelConfig, card: ModelCard) -> dict[str, Any]:
+    """The options of [model.options], of the types that the model says; those of a PyG layer it checks itself."""
+    if card.options is None:
+        return config.options
+    where = f"model.name = {config.name!r}"
+    takes = {name: option for name, option in card.options.items() if name not in (*card.fields, "edge_dim")}
+    for name in config.options:
+        if name not in takes:
+            near = get_close_matches(name, takes, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            told = ", ".join(f"{key} ({option.default})" for key, option in takes.items()) or "none"
+            raise InputError(f"{where}: there is no model.options.{name}.{hint} Its options, by default: {told}")
+    return {
+        name: recipes.convert(takes[name].kind, value, where, ("model", "options", name))
+        for name, value in config.options.items()
+    }
+
+
+def _edge_options(config: ModelConfig, spec: TaskSpec, card: ModelCard) -> dict[str, Any]:
     if not spec.edge_dim and not spec.num_edge_categories:
         raise InputError("model.edge_features = true, but these data have no edge features: leave it out")
+    if card.options is not None and "edge_dim" not in card.options:
+        raise InputError(f"model.edge_features = true, but {config.name} takes no edge features: leave it out")
     encoder = InputEncoder(spec.edge_dim, config.channels, spec.num_edge_categories)
     return {"edge_encoder": encoder, "edge_dim": config.channels}

@@ -98,11 +98,18 @@ def _build(cls: type, values: dict[str, Any], where: str, path: tuple[str, ...])
                 f"{where}: there is no {'.'.join((*path, key))!r}. {hint}"
                 f"{'.'.join(path) or 'A recipe'} has: {', '.join(known)}"
             )
-    return cls(**{key: _convert(hints[key], value, where, (*path, key)) for key, value in values.items()})
+    return cls(**{key: convert(hints[key], value, where, (*path, key)) for key, value in values.items()})
 
 
-def _convert(kind: Any, value: Any, where: str, path: tuple[str, ...]) -> Any:
-    """The value as the field wants it: no guessing, but a whole number is a number too."""
+def convert(kind: Any, value: Any, where: str, path: tuple[str, ...]) -> Any:
+    """The value as the type wants it: no guessing, but a whole number is a number too.
+
+    Args:
+        kind: The type.
+        value: The value, as TOML has it.
+        where: The file, for the message.
+        path: The names of the tables and of the field, for the message.
+    """
     origin, arguments = get_origin(kind), get_args(kind)
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         if not isinstance(value, dict):
@@ -112,10 +119,10 @@ def _convert(kind: Any, value: Any, where: str, path: tuple[str, ...]) -> Any:
         options = [option for option in arguments if option is not type(None)]
         for option in options[:-1]:
             try:
-                return _convert(option, value, where, path)
+                return convert(option, value, where, path)
             except InputError:
                 continue
-        return _convert(options[-1], value, where, path)
+        return convert(options[-1], value, where, path)
     if origin is Literal:
         if value not in arguments:
             near = get_close_matches(str(value), map(str, arguments), n=1)
@@ -125,7 +132,7 @@ def _convert(kind: Any, value: Any, where: str, path: tuple[str, ...]) -> Any:
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise _wrong(where, path, value, "a list")
-        return tuple(_convert(arguments[0], item, where, path) for item in value)
+        return tuple(convert(arguments[0], item, where, path) for item in value)
     if origin is dict or kind is dict:
         if not isinstance(value, dict):
             raise _wrong(where, path, value, "a table")

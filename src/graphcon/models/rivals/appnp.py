@@ -3,6 +3,7 @@ from typing import Any
 from torch import Tensor
 
 from graphcon._validation import check_probability
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, Edges, State
 from graphcon.models.rivals._propagation import gcn_edges, spread
 
@@ -49,3 +50,12 @@ class APPNP(Core):
         z, start = state
         weight = self.dropout(graph.given["edge_weight"])
         return (1 - self.alpha) * spread(z, graph.index, weight) + self.alpha * start, start
+
+
+CARD = rival(
+    "appnp",
+    APPNP,
+    "a network for every node, then averages that keep a share of the start",
+    "Gasteiger et al. 2019, arXiv:1810.05997",
+    exceptions={"reset": "its steps have no weights: all are in the encoder and the decoder"},
+)

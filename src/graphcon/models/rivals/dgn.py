@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from torch import Tensor
 from torch.nn import Linear, Module
 from torch_geometric.utils import scatter
 
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Edges
 from graphcon.models.rivals._once import per_node
 from graphcon.models.stack import Stack
@@ -104,7 +106,7 @@ class DGN(Stack):
 
     def prepare(self, x: Tensor, edge_index: Tensor, **kwargs: Any) -> Edges:
         count = self.directions
-        phi = per_node(("eigenvectors", count), edge_index, x.size(0), lambda *graph: eigenvectors(*graph, count))
+        phi = per_node(("eigenvectors", count), edge_index, x.size(0), partial(eigenvectors, count=count))
         source, target = edge_index
         fields = []
         for k in range(count):
@@ -137,3 +139,11 @@ def _direction(name: str) -> int:
     """The number of the direction that an aggregator looks along, 0 if none."""
     number, dash, kind = name.removeprefix("dir").partition("-")
     return int(number) if name.startswith("dir") and dash and number.isdigit() and kind in ("av", "dx") else 0
+
+
+CARD = rival(
+    "dgn",
+    DGN,
+    "neighbours told apart along eigenvectors of the Laplacian",
+    "Beani et al. 2021, arXiv:2010.02863",
+)

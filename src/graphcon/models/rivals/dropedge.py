@@ -5,6 +5,7 @@ from torch import Tensor
 
 from graphcon import couplings
 from graphcon._validation import check_probability
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Edges, State
 from graphcon.models.stack import Stack
 
@@ -60,3 +61,11 @@ class DropEdge(Stack):
         pairs, pair = torch.unique(ends, dim=1, return_inverse=True)
         kept = (torch.rand(pairs.size(1), device=pair.device) >= self.p)[pair]
         return Edges(edges.index[:, kept], {name: value[kept] for name, value in edges.given.items()})
+
+
+CARD = rival(
+    "dropedge",
+    DropEdge,
+    "a stack that learns on a random part of the edges",
+    "Rong et al. 2020, arXiv:1907.10903",
+)

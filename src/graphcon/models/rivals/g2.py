@@ -4,11 +4,12 @@ from torch_geometric.utils import scatter
 
 from graphcon import couplings
 from graphcon._validation import check_number
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, Edges, State, taken_by
 
 
 class G2(Core):
-    r"""Gradient gating (`Rusch et al., 2023 <https://arxiv.org/abs/2210.00513>`_): where neighbours agree, a node stays.
+    r"""Gradient gating (`Rusch et al., 2023 <https://arxiv.org/abs/2210.00513>`_): a node among its like stays.
 
     .. math::
         X_n &= (1 - \tau) \odot X_{n-1} + \tau \odot \sigma(F(X_{n-1})) \\
@@ -51,3 +52,11 @@ class G2(Core):
         difference = (signal[source] - signal[target]).abs() ** self.p
         tau = torch.tanh(scatter(difference, target, 0, x.size(0), "sum"))
         return ((1 - tau) * x + tau * force,)
+
+
+CARD = rival(
+    "g2",
+    G2,
+    "gradient gating: a node among its like stays as it is",
+    "Rusch et al. 2023, arXiv:2210.00513",
+)

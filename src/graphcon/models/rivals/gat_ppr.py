@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -6,6 +7,7 @@ from torch import Tensor
 
 from graphcon import couplings
 from graphcon._validation import check_probability
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Edges
 from graphcon.models.rivals._once import per_edge
 from graphcon.models.stack import Stack
@@ -54,7 +56,8 @@ class GATPPR(Stack):
 
     def prepare(self, x: Tensor, edge_index: Tensor, **kwargs: Any) -> Edges:
         key = ("ppr", self.alpha, self.k)
-        near, _ = per_edge(key, edge_index, x.size(0), lambda *graph: pagerank_edges(*graph, self.alpha, self.k))
+        build = partial(pagerank_edges, alpha=self.alpha, k=self.k)
+        near, _ = per_edge(key, edge_index, x.size(0), build)
         return Edges(near, {})
 
 
@@ -77,3 +80,11 @@ def pagerank_edges(edges: np.ndarray, nodes: int, alpha: float, k: int) -> tuple
         found.append(np.stack([best.T.ravel(), np.repeat(columns, k)]))
         values.append(np.take_along_axis(rank, best, axis=0).T.ravel())
     return np.concatenate(found, axis=1), np.concatenate(values)
+
+
+CARD = rival(
+    "gat-ppr",
+    GATPPR,
+    "GAT on the nearest nodes by personalised PageRank",
+    "Gasteiger et al. 2019, arXiv:1911.05485",
+)

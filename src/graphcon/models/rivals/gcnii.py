@@ -2,6 +2,7 @@ from torch import Tensor
 from torch.nn import ModuleList
 from torch_geometric.nn.conv import GCN2Conv
 
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, Edges, State
 
 
@@ -48,3 +49,11 @@ class GCNII(Core):
     def step(self, n: int, graph: Edges, *state: Tensor) -> State:
         x, start = state
         return self.act(self.layers[n](self.dropout(x), start, graph.index, **graph.given)), start
+
+
+CARD = rival(
+    "gcnii",
+    GCNII,
+    "GCN with a share of the first state and fading weights",
+    "Chen et al. 2020, arXiv:2007.02133",
+)

@@ -8,6 +8,7 @@ from torch_geometric.nn.conv import MessagePassing
 from torch_geometric.typing import OptTensor
 from torch_geometric.utils import add_remaining_self_loops, softmax
 
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, Edges, State
 
 
@@ -99,3 +100,11 @@ class GeniePath(Core):
         take, keep, show, new = gates.chunk(4, dim=-1)
         memory = torch.sigmoid(keep) * memory + torch.sigmoid(take) * torch.tanh(new)
         return torch.sigmoid(show) * torch.tanh(memory), memory
+
+
+CARD = rival(
+    "geniepath",
+    GeniePath,
+    "attention over neighbours, gated memory over depth",
+    "Liu et al. 2019, arXiv:1802.00910",
+)

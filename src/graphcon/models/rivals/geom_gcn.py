@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import Linear, Module
 from torch_geometric.utils import scatter
 
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Edges
 from graphcon.models.rivals._once import per_edge
 from graphcon.models.rivals._propagation import gcn_edges
@@ -124,3 +125,11 @@ def isomap(edges: np.ndarray, nodes: int) -> np.ndarray:
     values, vectors = eigh(-centred / 2, subset_by_index=(nodes - 2, nodes - 1))
     sign = np.where((vectors**3).sum(0) < 0, -1.0, 1.0)
     return (sign * vectors * np.sqrt(values.clip(min=0)))[:, ::-1]
+
+
+CARD = rival(
+    "geom-gcn",
+    GeomGCN,
+    "neighbours in the graph and in a plane, told apart by direction",
+    "Pei et al. 2020, arXiv:2002.05287",
+)

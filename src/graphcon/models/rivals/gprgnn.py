@@ -5,6 +5,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from graphcon._validation import check_choice, check_probability
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, Edges, State
 from graphcon.models.rivals._propagation import gcn_edges, spread
 
@@ -78,3 +79,15 @@ class GPRGNN(Core):
 
     def end(self, *state: Tensor) -> Tensor:
         return state[1]
+
+
+CARD = rival(
+    "gprgnn",
+    GPRGNN,
+    "a learned sum of powers of the averaging matrix",
+    "Chien et al. 2021, arXiv:2006.07988",
+    exceptions={
+        "reset": "the weights of its steps start from given values, not from random ones",
+        "trajectory": "what goes to the decoder is a sum of all states, not the last",
+    },
+)

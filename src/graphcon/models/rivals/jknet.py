@@ -5,6 +5,7 @@ from torch_geometric.nn.models import JumpingKnowledge
 
 from graphcon import couplings
 from graphcon._validation import check_choice
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Edges, State
 from graphcon.models.stack import Stack
 
@@ -47,3 +48,12 @@ class JKNet(Stack):
 
     def end(self, *state: Tensor) -> Tensor:
         return self.jump(list(reversed(state[:-1])))
+
+
+CARD = rival(
+    "jknet",
+    JKNet,
+    "a stack whose every layer reaches the output",
+    "Xu et al. 2018, arXiv:1806.03536",
+    exceptions={"trajectory": "what goes to the decoder is made of all states, not of the last alone"},
+)

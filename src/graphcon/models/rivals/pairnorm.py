@@ -5,6 +5,7 @@ from torch.nn import ModuleList
 from torch_geometric.nn.norm import PairNorm as PairNormalization
 
 from graphcon import couplings
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, Edges, State, taken_by
 
 
@@ -55,3 +56,11 @@ class PairNorm(Core):
         edges, batch = graph
         out = self.layers[n](state[0], edges.index, **edges.given)
         return (self.dropout(self.act(self.norm(out, batch))),)
+
+
+CARD = rival(
+    "pairnorm",
+    PairNorm,
+    "a stack whose states keep their total distance",
+    "Zhao, Akoglu 2020, arXiv:1909.12223",
+)

@@ -6,6 +6,7 @@ from torch_geometric.nn.aggr import DegreeScalerAggregation
 from torch_geometric.nn.conv import PNAConv
 from torch_geometric.utils import degree
 
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Edges
 from graphcon.models.stack import Stack
 
@@ -87,3 +88,11 @@ class PNA(Stack):
                 scale = cast(DegreeScalerAggregation, cast(PNAConv, layer).aggr_module)
                 scale.avg_deg_lin.fill_(degrees.mean())
                 scale.avg_deg_log.fill_((degrees + 1).log().mean())
+
+
+CARD = rival(
+    "pna",
+    PNA,
+    "several aggregations side by side, scaled by the degree",
+    "Corso et al. 2020, arXiv:2004.05718",
+)

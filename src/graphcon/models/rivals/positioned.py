@@ -5,6 +5,7 @@ from torch import Tensor
 from graphcon import couplings
 from graphcon._validation import check_choice
 from graphcon.couplings import cartesian_coordinates, polar_coordinates
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Edges
 from graphcon.models.stack import Stack
 
@@ -64,3 +65,19 @@ class Positioned(Stack):
         if pos.size(-1) != 2:
             raise ValueError(f"pos has {pos.size(-1)} coordinates per node, but the kernels are made for 2")
         return Edges(edge_index, kwargs | {"edge_attr": self.coordinates(pos.to(x.dtype), edge_index, batch)})
+
+
+MONET = rival(
+    "monet",
+    Positioned,
+    "Gaussian kernels over positions, or over the degrees of both ends",
+    "Monti et al. 2017, arXiv:1611.08402",
+    coupling="monet",
+)
+SPLINE = rival(
+    "spline",
+    Positioned,
+    "B-spline kernels over positions, or over the degrees of both ends",
+    "Fey et al. 2018, arXiv:1711.08920",
+    coupling="spline",
+)

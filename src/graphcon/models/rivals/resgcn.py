@@ -5,6 +5,7 @@ from torch.nn import LayerNorm, Module, ModuleList
 from torch_geometric.nn.models import DeepGCNLayer
 
 from graphcon import couplings
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, Edges, State, taken_by
 
 
@@ -48,3 +49,12 @@ class ResGCN(Core):
 
     def end(self, *state: Tensor) -> Tensor:
         return self.act(self.norm(state[0]))
+
+
+CARD = rival(
+    "resgcn",
+    ResGCN,
+    "residual connections and layer normalisation",
+    "Li et al. 2020, arXiv:2006.07739",
+    exceptions={"trajectory": "what goes to the decoder is the last state normalised and activated"},
+)

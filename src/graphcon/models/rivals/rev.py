@@ -7,6 +7,7 @@ from torch_geometric.nn import inits
 from torch_geometric.nn.models import GroupAddRev
 
 from graphcon import couplings
+from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, State, taken_by
 
 
@@ -90,3 +91,12 @@ class Rev(Core):
 
     def end(self, *state: Tensor) -> Tensor:
         return self.act(self.norm(state[0]))
+
+
+CARD = rival(
+    "rev",
+    Rev,
+    "reversible residual blocks: memory does not grow with depth",
+    "Li et al. 2021, arXiv:2106.07476",
+    exceptions={"trajectory": "what goes to the decoder is the last state normalised and activated"},
+)

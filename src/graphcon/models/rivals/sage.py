@@ -1,6 +1,7 @@
 from typing import Literal
 
 from graphcon import couplings
+from graphcon.models.card import rival
 from graphcon.models.core import Activation
 from graphcon.models.stack import Stack
 
@@ -44,3 +45,9 @@ class SAGE(Stack):
             for _ in range(num_layers)
         ]
         super().__init__(layers, channels, num_layers, dropout, act, norm=norm, residual=residual, memory=memory)
+
+
+_PAPER = "Hamilton et al. 2017, arXiv:1706.02216"
+
+MEAN = rival("sage-mean", SAGE, "the node itself and the mean of its neighbours", _PAPER, aggr="mean")
+MAX = rival("sage-max", SAGE, "the node itself and the largest of its mapped neighbours", _PAPER, aggr="max")

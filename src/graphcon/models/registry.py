@@ -1,0 +1,114 @@
+"""All models by name: ours, the plain layers they wrap, and the rivals, on one harness."""
+
+from difflib import get_close_matches
+from functools import partial
+
+from torch_geometric.nn import conv
+
+from graphcon.models.card import ModelCard
+from graphcon.models.net import GraphCONNet
+from graphcon.models.rivals import (
+    appnp,
+    dgn,
+    dropedge,
+    g2,
+    gat_ppr,
+    gcnii,
+    geniepath,
+    geom_gcn,
+    gprgnn,
+    h2gcn,
+    jknet,
+    pairnorm,
+    pna,
+    positioned,
+    resgcn,
+    rev,
+    sage,
+)
+from graphcon.models.stack import StackNet
+
+PREFIX = "graphcon-"
+ALIASES = {"tran": "transformer"}
+
+_OSCILLATOR_FIELDS = ("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "shared")
+_WITH_HEADS = ("gat", "transformer", "GATConv", "GATv2Conv", "TransformerConv")
+_GRAPHCON = "Rusch et al. 2022, arXiv:2202.02296"
+
+_LAYERS = {
+    "gcn": ("symmetrically normalised sums over neighbours", "Kipf, Welling 2017, arXiv:1609.02907"),
+    "gat": ("sums over neighbours weighted by additive attention", "Veličković et al. 2018, arXiv:1710.10903"),
+    "transformer": ("sums over neighbours weighted by dot-product attention", "Vaswani et al. 2017, arXiv:1706.03762"),
+    "gin": ("plain sums over neighbours, then a two-layer network", "Xu et al. 2019, arXiv:1810.00826"),
+    "gatedgcn": ("sums over neighbours with a gate per edge and channel", "Bresson, Laurent 2017, arXiv:1711.07553"),
+    "sage": ("the node itself and the mean of its neighbours", "Hamilton et al. 2017, arXiv:1706.02216"),
+    "monet": ("Gaussian kernels over the degrees of both ends", "Monti et al. 2017, arXiv:1611.08402"),
+    "cheb": ("Chebyshev polynomials of the Laplacian", "Defferrard et al. 2016, arXiv:1606.09375"),
+    "spline": ("B-spline kernels over edge coordinates", "Fey et al. 2018, arXiv:1711.08920"),
+    "mlp": ("a linear map of every node by itself: no graph", ""),
+}
+
+
+def coupling_card(name: str) -> ModelCard:
+    """The card of a layer by its name or its PyG class name: plain, or with graphcon- before it as oscillators."""
+    oscillates, coupling = name.startswith(PREFIX), name.removeprefix(PREFIX)
+    coupling = ALIASES.get(coupling, coupling)
+    summary, paper = _LAYERS.get(coupling, (f"PyG's {coupling}", ""))
+    fields = _OSCILLATOR_FIELDS if oscillates else ("shared", "memory")
+    return ModelCard(
+        name,
+        partial(GraphCONNet if oscillates else StackNet, coupling=coupling),
+        f"oscillators coupled by {coupling}" if oscillates else summary,
+        _GRAPHCON if oscillates else paper,
+        fields=(*fields, "heads") if coupling in _WITH_HEADS else fields,
+    )
+
+
+#: One card per rival, in the order of the list that `graphcon models` prints.
+RIVALS: tuple[ModelCard, ...] = (
+    gat_ppr.CARD,
+    sage.MEAN,
+    sage.MAX,
+    positioned.MONET,
+    positioned.SPLINE,
+    gcnii.CARD,
+    pairnorm.CARD,
+    dropedge.CARD,
+    jknet.CARD,
+    gprgnn.CARD,
+    h2gcn.CARD,
+    geom_gcn.CARD,
+    geniepath.CARD,
+    pna.CARD,
+    dgn.CARD,
+    appnp.CARD,
+    g2.CARD,
+    resgcn.CARD,
+    rev.CARD,
+)
+
+#: All models by name.
+MODELS: dict[str, ModelCard] = {
+    card.name: card
+    for card in (
+        *(coupling_card(PREFIX + name) for name in _LAYERS),
+        *(coupling_card(name) for name in _LAYERS),
+        *RIVALS,
+    )
+}
+
+
+def find(name: str) -> ModelCard:
+    """The card of that name: one of `MODELS`, or any layer of PyG by its class name, also behind graphcon-.
+
+    Raises:
+        ValueError: There is none.
+    """
+    if name in MODELS:
+        return MODELS[name]
+    layer = name.removeprefix(PREFIX)
+    if layer in ALIASES or (layer in conv.classes and layer != "MessagePassing"):
+        return coupling_card(name)
+    near = get_close_matches(name, [*MODELS, *conv.classes], n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise ValueError(f"model {name!r} is unknown. {hint}See: graphcon models; or name a PyG layer by its class")
