@@ -3,7 +3,7 @@
 import pytest
 import torch
 from torch import Tensor
-from torch_geometric.nn import APPNP as PyGAPPNP
+from torch_geometric.nn import conv
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from torch_geometric.utils import to_dense_adj
 
@@ -25,7 +25,7 @@ def test_appnp_is_pygs_appnp():
     weight = torch.rand(EDGES.size(1))
     core = APPNP(4, 7, alpha=0.2)
     torch.testing.assert_close(
-        core(X, EDGES, edge_weight=weight), PyGAPPNP(K=7, alpha=0.2)(X, EDGES, edge_weight=weight)
+        core(X, EDGES, edge_weight=weight), conv.APPNP(K=7, alpha=0.2)(X, EDGES, edge_weight=weight)
     )
 
 

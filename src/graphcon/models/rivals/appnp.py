@@ -2,7 +2,7 @@ from typing import Any
 
 from torch import Tensor
 
-from graphcon._validation import check_probability
+from graphcon._validation import check_share
 from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, Edges, State
 from graphcon.models.rivals._propagation import gcn_edges, spread
@@ -38,7 +38,7 @@ class APPNP(Core):
         memory: str = "auto",
     ):
         super().__init__(channels, num_layers, dropout, act, memory)
-        self.alpha = check_probability("alpha", alpha)
+        self.alpha = check_share("alpha", alpha)
 
     def prepare(self, x: Tensor, edge_index: Tensor, **kwargs: Any) -> Edges:
         return gcn_edges(x, edge_index, **kwargs)

@@ -6,7 +6,6 @@ from scipy.sparse import coo_array, diags_array, eye_array
 from torch import Tensor
 
 from graphcon import couplings
-from graphcon._validation import check_probability
 from graphcon.models.card import rival
 from graphcon.models.core import Activation, Edges
 from graphcon.models.rivals._once import per_edge
@@ -51,7 +50,9 @@ class GATPPR(Stack):
         super().__init__(layers, channels, num_layers, dropout, act, memory=memory)
         if k < 1:
             raise ValueError(f"k={k}: a node must attend to 1 node or more")
-        self.alpha, self.k = check_probability("alpha", alpha), k
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha={alpha}: a walk goes back to its start with a probability between 0 and 1")
+        self.alpha, self.k = alpha, k
         self.takes = frozenset()  # features of the old edges say nothing of the new
 
     def prepare(self, x: Tensor, edge_index: Tensor, **kwargs: Any) -> Edges:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from graphcon._validation import check_choice, check_probability
+from graphcon._validation import check_choice, check_share
 from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, Edges, State
 from graphcon.models.rivals._propagation import gcn_edges, spread
@@ -44,7 +44,7 @@ class GPRGNN(Core):
         memory: str = "auto",
     ):
         super().__init__(channels, num_layers, dropout, act, memory)
-        self.alpha = check_probability("alpha", alpha)
+        self.alpha = check_share("alpha", alpha)
         self.Init = check_choice("Init", Init, ["PPR", "NPPR", "SGC", "Random"])
         self.gamma = Parameter(torch.empty(num_layers + 1))
         self.reset_parameters()
