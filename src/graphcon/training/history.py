@@ -75,11 +75,12 @@ class HistoryBatches:
             fields.insert(0, torch.unique(torch.cat([fields[0], drawn[0].source])))
         numbers, categories = model.features(self.data.x, self.data.get("x_categories"))
         x = model.net.start(*(None if part is None else part[fields[0]] for part in (numbers, categories)))
-        for conv, past, seen, asked, few in zip(convs, self.kept, fields, fields[1:], drawn, strict=False):
+        layers = zip(convs, core.norms, self.kept, fields, fields[1:], drawn, strict=False)
+        for conv, norm, past, seen, asked, few in layers:
             few = few._replace(source=torch.searchsorted(seen, few.source))
             mixed = few.sums(x - past[seen], len(asked)) + around.of(asked).sums(past, len(asked))
             past[seen] = x.detach()
-            x = core.dropout(core.act(conv.lin(mixed) if conv.bias is None else conv.lin(mixed) + conv.bias))
+            x = core.dropout(core.act(norm(conv.lin(mixed) if conv.bias is None else conv.lin(mixed) + conv.bias)))
         return model.in_units(model.net.decoder(model.net.output_dropout(x)))
 
     def _neighbours(self, conv: GCNConv) -> "Neighbours":
@@ -167,7 +168,8 @@ class Neighbours:
 
 def _convolutions(model: Module) -> tuple[Stack, list[GCNConv]]:
     core = model.net.core if isinstance(model, TaskModel) else None
-    if not isinstance(core, Stack) or not all(type(layer) is GCNConv and layer.normalize for layer in core.layers):
+    plain = isinstance(core, Stack) and not core.residual
+    if not plain or not all(type(layer) is GCNConv and layer.normalize for layer in core.layers):
         raise InputError("data.batching = 'vr-gcn' trains a plain gcn: use model.name = 'gcn', or another batching")
     return core, [cast(GCNConv, core.layers[n if len(core.layers) > 1 else 0]) for n in range(core.steps)]
 

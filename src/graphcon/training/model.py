@@ -42,13 +42,14 @@ class TaskModel(Module):
         batch: Tensor | None = None,
         batch_size: int | None = None,
         x_categories: Tensor | None = None,
+        pos: Tensor | None = None,
     ) -> Tensor:
         """Answers per node or graph: scores of classes or labels, or values in their own units."""
         x, x_categories = self.features(x, x_categories)
         net = self.net
         edge_weight = edge_weight if net.supports_edge_weight else None
         edge_attr = edge_attr if net.edge_encoder is not None else None
-        out = net(x, edge_index, edge_weight, edge_attr, batch, batch_size, x_categories)
+        out = net(x, edge_index, edge_weight, edge_attr, batch, batch_size, x_categories, pos)
         return self.in_units(out)
 
     def features(self, x: Tensor | None, x_categories: Tensor | None) -> tuple[Tensor | None, Tensor | None]:

@@ -7,7 +7,14 @@ from graphcon.models.stack import Stack
 
 
 def core(
-    channels: int, num_layers: int, dropout: float, act: Any, *, diag_lambda: float = 0.0, shared: bool = False
+    channels: int,
+    num_layers: int,
+    dropout: float,
+    act: Any,
+    *,
+    diag_lambda: float = 0.0,
+    shared: bool = False,
+    memory: str = "auto",
 ) -> Stack:
     r"""The network of `"Cluster-GCN" <https://arxiv.org/abs/1905.07953>`_, on PyG's layer.
 
@@ -25,12 +32,13 @@ def core(
         act: The activation.
         diag_lambda: The enhancement :math:`\lambda` of the diagonal.
         shared: Whether all layers share their weights.
+        memory: How the backward pass gets the states.
     """
     number = 1 if shared else num_layers
     layers = [ClusterGCNConv(channels, channels, diag_lambda=diag_lambda) for _ in range(number)]
-    return Stack(layers, num_layers, act, dropout)
+    return Stack(layers, channels, num_layers, dropout, act, memory=memory)
 
 
-CARDS = (
-    rival("cluster-gcn", core, "row-normalised sums with an enhanced diagonal", "Chiang et al. 2019, arXiv:1905.07953"),
+CARD = rival(
+    "cluster-gcn", core, "row-normalised sums with an enhanced diagonal", "Chiang et al. 2019, arXiv:1905.07953"
 )
