@@ -44,7 +44,7 @@ class DataConfig:
         table: How own tables are read; each of these options can be given by its bare name, --target for one.
     """
 
-    name: str | None = None
+    name: Annotated[str | None, _also("--data")] = None
     protocol: str | None = None
     split: int = 0
     root: Annotated[Path | None, _also("--data-root")] = None

@@ -98,7 +98,8 @@ def for_model(config: ModelConfig, name: str) -> ModelConfig:
     """The same network settings for another model, without what that one has no use for."""
     card = find(name)
     unused = {field: _DEFAULTS[field] for field in _SPECIAL if field not in card.fields}
-    return dataclasses.replace(config, name=name, options={}, **unused)
+    options = config.options if name == config.name else {}
+    return dataclasses.replace(config, name=name, options=options, **unused)
 
 
 def _fields(config: ModelConfig, card: ModelCard) -> dict[str, Any]:
