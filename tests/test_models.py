@@ -19,7 +19,7 @@ def _data(seed: int = 0, nodes: int = NODES) -> Data:
     return Data(x=torch.randn(nodes, FEATURES, generator=generator), edge_index=random_graph(nodes, 12, seed))
 
 
-@pytest.mark.parametrize("coupling", [name for name in COUPLINGS if name != "spline"])
+@pytest.mark.parametrize("coupling", COUPLINGS)
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("residual", [True, False])
 def test_every_coupling_makes_a_network_for_nodes_and_for_graphs(coupling: str, shared: bool, residual: bool):

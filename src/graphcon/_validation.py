@@ -29,6 +29,14 @@ def check_probability(name: str, value: Any) -> float:
     return value
 
 
+def check_share(name: str, value: Any) -> float:
+    """Returns a share in [0, 1]."""
+    value = check_number(name, value, positive=False)
+    if value > 1.0:
+        raise ValueError(f"{name}={value!r}, but {name} is a share: 0 <= {name} <= 1")
+    return value
+
+
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Returns one of the choices; an unknown one is refused with the nearest name."""
     if value in choices:

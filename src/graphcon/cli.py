@@ -18,10 +18,11 @@ from graphcon.training.config import Recipe
 WORKFLOW = """Deep graph networks of coupled oscillators.
 
 demo → data → train → evaluate → predict → export: see one, look at data, train a recipe or own tables, measure, use.
-tune searches settings on validation data; recipes lists what can be trained by name; reproduce runs the paper's
-tables."""
+compare trains several models at several depths; tune searches settings on validation data; models and recipes list
+what can be trained by name; reproduce runs the paper's tables."""
 
 _OPTIONS = "--model.options."
+_WITH_RECIPE = (["train"], ["tune"], ["compare"])
 
 app = tyro.extras.SubcommandApp()
 console = Console()
@@ -186,6 +187,42 @@ def _training_commands(default: Recipe) -> None:
         return commands.train(config, name, out, resume, _splits(split, config), seeds, console)
 
     @app.command
+    def compare(
+        recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[RECIPE]")] = "",
+        /,
+        config: Annotated[Recipe, tyro.conf.arg(name="")] = default,
+        models: Annotated[str, tyro.conf.arg(metavar="A,B,C")] = "gcn,graphcon-gcn",
+        depths: Annotated[str, tyro.conf.arg(metavar="2,8,32")] = "2,8,32",
+        seeds: int = 3,
+        out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+    ) -> int:
+        """Trains several models at several depths alike, and shows what depth does to each.
+
+        All have the data, the optimiser and the epochs of the recipe; what a model has no use for is left out. Weights
+        are selected on validation, test data are read once per training. Told are the metric, the Dirichlet energy and
+        the effective rank of the last state, the seconds, and the memory of a training step. A comparison that was
+        stopped goes on when the same command is typed again.
+
+        Example: graphcon compare --data cora --models gcn,gcnii,graphcon-gcn --depths 2,8,32 --seeds 5
+        Example: graphcon compare my.toml --models gat,graphcon-gat --trainer.epochs 100
+        Example: graphcon compare --nodes nodes.csv --edges edges.csv --target label --models mlp,gcn,graphcon-gcn
+
+        Args:
+            recipe: A packaged recipe or a .toml file for everything but the model and its depth.
+            config: The recipe, field by field.
+            models: The models, by name (see: graphcon models).
+            depths: The numbers of layers.
+            seeds: How many seeds, counted from --seed on.
+            out: Where the runs, compare.csv and compare.png go, by default runs/compare-DATA.
+        """
+        from graphcon.experiments import compare_table
+
+        name = Path(recipe).stem if recipe else (config.data.name or "own")
+        place = out or Path("runs") / f"compare-{Path(name).stem}"
+        _check_folder(place)
+        return compare_table.compare(config, models, depths, seeds, place, console)
+
+    @app.command
     def tune(
         recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RECIPE")],
         /,
@@ -214,8 +251,8 @@ def _training_commands(default: Recipe) -> None:
 
 
 def _spelled_out(argv: list[str]) -> list[str]:
-    """Lets the options of own tables be given to `train` and `tune` by their bare names: --target for all it is."""
-    if argv[:1] not in (["train"], ["tune"]):
+    """Lets the options of own tables be given to commands with a recipe by their bare names: --target for all it is."""
+    if argv[:1] not in _WITH_RECIPE:
         return argv
     short = {f"--{field.name.replace('_', '-')}" for field in fields(TableOptions)} - {"--seed"}
     spelled = []
@@ -264,7 +301,7 @@ def _named_recipe(argv: list[str]) -> Recipe:
     """The recipe that the command line names, before its options are read: they start from its values."""
     from graphcon.training import recipes
 
-    if argv[:1] not in (["train"], ["tune"]):
+    if argv[:1] not in _WITH_RECIPE:
         return Recipe()
     if "--resume" in argv and argv.index("--resume") + 1 < len(argv):
         run = Path(argv[argv.index("--resume") + 1])
@@ -353,6 +390,26 @@ def export(
     from graphcon.training import commands
 
     commands.export(run, out, console)
+
+
+@app.command
+def models(
+    name: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[NAME]")] = None,
+    /,
+    json: bool = False,
+) -> None:
+    """Lists all models, ours and the rivals, or tells all about one: its paper, its options, what it uses.
+
+    Example: graphcon models
+    Example: graphcon models gcnii --json
+
+    Args:
+        name: A model.
+        json: Whether to print JSON.
+    """
+    from graphcon.experiments import model_list
+
+    model_list.show(name, console, json)
 
 
 @app.command

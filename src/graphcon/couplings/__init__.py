@@ -1,10 +1,23 @@
 """Couplings PyG does not have, and every coupling by its name."""
 
 from graphcon.couplings._by_name import COUPLINGS, build
+from graphcon.couplings._coordinates import cartesian_coordinates, polar_coordinates
 from graphcon.couplings.attention import DotProductConv
 from graphcon.couplings.gated_gcn import GatedGCNConv
 from graphcon.couplings.monet import MoNetConv
 from graphcon.couplings.pointwise import PointwiseConv
 from graphcon.couplings.residual import Residual
+from graphcon.couplings.spline import SplineConv
 
-__all__ = ["COUPLINGS", "DotProductConv", "GatedGCNConv", "MoNetConv", "PointwiseConv", "Residual", "build"]
+__all__ = [
+    "COUPLINGS",
+    "DotProductConv",
+    "GatedGCNConv",
+    "MoNetConv",
+    "PointwiseConv",
+    "Residual",
+    "SplineConv",
+    "build",
+    "cartesian_coordinates",
+    "polar_coordinates",
+]

@@ -12,6 +12,7 @@ from graphcon.couplings.attention import DotProductConv
 from graphcon.couplings.gated_gcn import GatedGCNConv
 from graphcon.couplings.monet import MoNetConv
 from graphcon.couplings.pointwise import PointwiseConv
+from graphcon.couplings.spline import SplineConv
 
 
 def _heads(channels: int, heads: int | None) -> int:
@@ -35,15 +36,6 @@ def _cheb(channels: int, K: int = 3, **kwargs: Any) -> Module:
     return conv.ChebConv(channels, channels, K=K, **kwargs)
 
 
-def _spline(channels: int, dim: int = 2, kernel_size: int = 5, **kwargs: Any) -> Module:
-    try:
-        return conv.SplineConv(channels, channels, dim=dim, kernel_size=kernel_size, **kwargs)
-    except ImportError as error:
-        raise ImportError(
-            f"coupling='spline' needs a compiled kernel that is not installed: pip install pyg-lib. ({error})"
-        ) from error
-
-
 #: What each name builds, from the number of channels and the options of its layer.
 COUPLINGS: dict[str, Callable[..., Module]] = {
     "gcn": lambda channels, **kwargs: conv.GCNConv(channels, channels, **kwargs),
@@ -54,7 +46,7 @@ COUPLINGS: dict[str, Callable[..., Module]] = {
     "sage": lambda channels, **kwargs: conv.SAGEConv(channels, channels, **kwargs),
     "monet": lambda channels, **kwargs: MoNetConv(channels, channels, **kwargs),
     "cheb": _cheb,
-    "spline": _spline,
+    "spline": lambda channels, **kwargs: SplineConv(channels, channels, **kwargs),
     "mlp": lambda channels, **kwargs: PointwiseConv(channels, channels, **kwargs),
 }
 

@@ -1,9 +1,9 @@
 from typing import cast
 
-import torch
 from torch import Tensor
 from torch_geometric.nn.conv import GMMConv
-from torch_geometric.utils import degree
+
+from graphcon.couplings._coordinates import degree_coordinates
 
 
 class MoNetConv(GMMConv):
@@ -31,6 +31,5 @@ class MoNetConv(GMMConv):
                     f"edge_attr is missing: {self} has dim={self.dim} pseudo-coordinates, and only dim=2 can be "
                     "made from the degrees of an edge's ends"
                 )
-            scale = degree(edge_index[1], x.size(0), dtype=x.dtype).clamp(min=1).rsqrt()
-            edge_attr = torch.stack([scale[edge_index[1]], scale[edge_index[0]]], dim=-1)
+            edge_attr = degree_coordinates(edge_index, x.size(0), x.dtype)
         return cast(Tensor, super().forward(x, edge_index, edge_attr))

@@ -1,6 +1,5 @@
 """Encode, run a core, decode: what every network here has in common."""
 
-import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -11,6 +10,7 @@ from torch_geometric.nn import Linear, global_add_pool, global_max_pool, global_
 
 from graphcon import couplings
 from graphcon._validation import check_choice, check_probability
+from graphcon.models.core import Core, taken_by
 from graphcon.models.inputs import InputEncoder
 
 READOUTS: dict[str, Callable[..., Tensor]] = {
@@ -32,7 +32,8 @@ class GraphNet(Module):
         out_channels (int, optional): Size of each output sample. Without it the state itself is
             returned. (default: :obj:`None`)
         core (torch.nn.Module): Maps a state over the graph, with an attribute ``act``.
-        layers (list): The message-passing layers of the core: what they take tells what is handed on.
+        layers (list): The message-passing layers of the core: what they take tells what is handed on, unless the core
+            is a ``Core``, which tells itself.
         task (str, optional): :obj:`"node"` for an output per node, :obj:`"graph"` for one per
             graph. (default: :obj:`"node"`)
         readout (str, optional): How a graph's nodes become one vector: :obj:`"sum"`, :obj:`"mean"` or
@@ -64,18 +65,18 @@ class GraphNet(Module):
     ):
         super().__init__()
         self.in_channels, self.hidden_channels = in_channels, hidden_channels
-        self.out_channels = hidden_channels if out_channels is None else out_channels
+        width = core.out_channels if isinstance(core, Core) else hidden_channels
+        self.out_channels = width if out_channels is None else out_channels
         self.task = check_choice("task", task, ["node", "graph"])
         self.readout = check_choice("readout", readout, list(READOUTS))
-        takes = [inspect.signature(layer.forward).parameters for layer in layers]
-        self.supports_edge_weight = all("edge_weight" in names for names in takes)
-        self.supports_edge_attr = all("edge_attr" in names for names in takes)
+        self.takes = core.takes if isinstance(core, Core) else taken_by(layers)
+        self.supports_edge_weight, self.supports_edge_attr = "edge_weight" in self.takes, "edge_attr" in self.takes
         self.output_dropout = Dropout(check_probability("output_dropout", output_dropout))
         self.encoder = InputEncoder(in_channels, hidden_channels, num_categories, input_dropout)
         self.edge_encoder = edge_encoder
         self.act_on = check_choice("act_on", act_on, ["first", "last"])
         self.core = core
-        self.decoder = Identity() if out_channels is None else Linear(hidden_channels, out_channels)
+        self.decoder = Identity() if out_channels is None else Linear(width, out_channels)
 
     def reset_parameters(self) -> None:
         """Resets all learnable parameters."""
@@ -92,6 +93,7 @@ class GraphNet(Module):
         batch: Tensor | None = None,
         batch_size: int | None = None,
         x_categories: Tensor | None = None,
+        pos: Tensor | None = None,
         **kwargs: Any,
     ) -> Tensor:
         """Runs the network.
@@ -104,12 +106,15 @@ class GraphNet(Module):
             batch (torch.Tensor, optional): The graph of every node, ``[nodes]``; without it there is one graph.
             batch_size (int, optional): The number of graphs; found from ``batch`` if left out.
             x_categories (torch.Tensor, optional): Category indices, ``[nodes, columns]``.
+            pos (torch.Tensor, optional): Positions of the nodes, ``[nodes, dimensions]``, where the core takes them.
             **kwargs: What else the layers take by name, e.g. ``edge_type``.
         """
         if self._wanted("edge_weight", edge_weight, self.supports_edge_weight):
             kwargs["edge_weight"] = edge_weight
         if self._wanted("edge_attr", edge_attr, self.supports_edge_attr):
             kwargs["edge_attr"] = edge_attr if self.edge_encoder is None else self._encode_edges(edge_attr)
+        nodewise = {"batch": batch, "pos": pos}
+        kwargs |= {name: value for name, value in nodewise.items() if name in self.takes and value is not None}
         x = self._act("last", self.embed(x, edge_index, x_categories, **kwargs))
         if self.task == "graph":
             x = READOUTS[self.readout](x, batch, batch_size)

@@ -7,7 +7,32 @@ from torch_geometric.nn import conv
 
 from graphcon.models.card import ModelCard
 from graphcon.models.net import GraphCONNet
-from graphcon.models.rivals import a_dgn, cgnn, gde, grand, kuramoto, pde_gcn
+from graphcon.models.rivals import (
+    a_dgn,
+    appnp,
+    cgnn,
+    cluster_gcn,
+    dgn,
+    dropedge,
+    g2,
+    gat_ppr,
+    gcnii,
+    gde,
+    geniepath,
+    geom_gcn,
+    gprgnn,
+    grand,
+    h2gcn,
+    jknet,
+    kuramoto,
+    pairnorm,
+    pde_gcn,
+    pna,
+    positioned,
+    resgcn,
+    rev,
+    sage,
+)
 from graphcon.models.stack import StackNet
 
 PREFIX = "graphcon-"
@@ -36,30 +61,44 @@ def coupling_card(name: str) -> ModelCard:
     oscillates, coupling = name.startswith(PREFIX), name.removeprefix(PREFIX)
     coupling = ALIASES.get(coupling, coupling)
     summary, paper = _LAYERS.get(coupling, (f"PyG's {coupling}", ""))
-    fields = _OSCILLATOR_FIELDS if oscillates else ("shared",)
+    fields = _OSCILLATOR_FIELDS if oscillates else ("shared", "memory")
     return ModelCard(
         name,
         partial(GraphCONNet if oscillates else StackNet, coupling=coupling),
         f"oscillators coupled by {coupling}" if oscillates else summary,
         _GRAPHCON if oscillates else paper,
         fields=(*fields, "heads") if coupling in _WITH_HEADS else fields,
-        exceptions={"build": "needs PyG's compiled spline kernel, pyg-lib"} if coupling == "spline" else {},
     )
 
 
-#: The `CARDS` of every file in `rivals/`, in the order of the list that `graphcon models` prints.
-RIVALS: tuple[ModelCard, ...] = tuple(
-    card
-    for file in (
-        # differential equations
-        grand,
-        pde_gcn,
-        cgnn,
-        gde,
-        a_dgn,
-        kuramoto,
-    )
-    for card in file.CARDS
+#: One card per rival, in the order of the list that `graphcon models` prints.
+RIVALS: tuple[ModelCard, ...] = (
+    gat_ppr.CARD,
+    sage.MEAN,
+    sage.MAX,
+    positioned.MONET,
+    positioned.SPLINE,
+    gcnii.CARD,
+    pairnorm.CARD,
+    dropedge.CARD,
+    jknet.CARD,
+    gprgnn.CARD,
+    h2gcn.CARD,
+    geom_gcn.CARD,
+    geniepath.CARD,
+    cluster_gcn.CARD,
+    pna.CARD,
+    dgn.CARD,
+    appnp.CARD,
+    g2.CARD,
+    resgcn.CARD,
+    rev.CARD,
+    *grand.CARDS,
+    *pde_gcn.CARDS,
+    cgnn.CARD,
+    gde.CARD,
+    a_dgn.CARD,
+    kuramoto.CARD,
 )
 
 #: All models by name.

@@ -1,62 +1,57 @@
 """The plain stack of layers: what GraphCON is compared with."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
-from torch.nn import Dropout, Module, ModuleList
-from torch_geometric.nn import inits
+from torch.nn import BatchNorm1d, Identity, LayerNorm, Module, ModuleList
 
+from graphcon._validation import check_choice
 from graphcon.models.base import GraphNet, build_layers
-from graphcon.oscillator import resolve_act
+from graphcon.models.core import Activation, Core, Edges, State, taken_by
+
+#: Normalisations by name. None of them looks at more than one node when a trained network answers.
+NORMS: dict[str, Callable[[int], Module]] = {"none": lambda _: Identity(), "batch": BatchNorm1d, "layer": LayerNorm}
 
 
-class Stack(Module):
-    r"""Layers one after another: :math:`X_n = \mathrm{dropout}(\sigma(F_n(X_{n-1})))`.
+class Stack(Core):
+    r"""Layers one after another: :math:`X_n = \mathrm{dropout}(\sigma(\mathrm{norm}_n(F_n(X_{n-1}))))`.
 
     Args:
-        layers (list): The layers; a single one is used ``steps`` times.
-        steps (int): The number of layers.
-        act (str or Callable, optional): The activation. (default: :obj:`"relu"`)
+        layers (list): The layers; a single one is used in all steps.
+        channels (int): Size of the state.
+        num_layers (int): The number of steps.
         dropout (float, optional): Dropout after every activation. (default: :obj:`0.0`)
+        act (str or Callable, optional): The activation. (default: :obj:`"relu"`)
+        norm (str, optional): What normalises the output of a layer: :obj:`"none"`, :obj:`"batch"` or
+            :obj:`"layer"`. (default: :obj:`"none"`)
+        residual (bool, optional): Adds :math:`X_{n-1}` to :math:`X_n`. (default: :obj:`False`)
+        memory (str, optional): How the backward pass gets the states. (default: :obj:`"auto"`)
     """
 
     def __init__(
         self,
         layers: Sequence[Module],
-        steps: int,
-        act: str | Callable[[Tensor], Tensor] | None = "relu",
+        channels: int,
+        num_layers: int,
         dropout: float = 0.0,
+        act: Activation = "relu",
+        *,
+        norm: str = "none",
+        residual: bool = False,
+        memory: str = "auto",
     ):
-        super().__init__()
-        self.layers, self.steps = ModuleList(layers), steps
-        self.act, self.dropout = resolve_act(act), Dropout(dropout)
+        super().__init__(channels, num_layers, dropout, act, memory)
+        self.layers, self.residual = ModuleList(layers), residual
+        normalise = NORMS[check_choice("norm", norm, list(NORMS))]
+        self.norms = ModuleList(normalise(channels) for _ in range(num_layers))
+        self.takes |= taken_by(layers)
 
-    def reset_parameters(self) -> None:
-        """Resets all learnable parameters."""
-        inits.reset(self.layers)
-
-    def forward(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Tensor:
-        """Runs all layers on ``x [nodes, channels]``."""
-        for state in self.states(x, edge_index, **kwargs):
-            x = state
-        return x
-
-    @torch.no_grad()
-    def trajectory(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Tensor:
-        """All states, ``[steps + 1, nodes, channels]``, keeping no gradients."""
-        return torch.stack(list(self.states(x, edge_index, **kwargs)))
-
-    def states(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Iterator[Tensor]:
-        """Yields ``x`` and then the state after every layer."""
-        yield x
-        for n in range(self.steps):
-            x = self.dropout(self.act(self._layer(n)(x, edge_index, **kwargs)))
-            yield x
-
-    def _layer(self, n: int) -> Module:
-        return self.layers[n if len(self.layers) > 1 else 0]
+    def step(self, n: int, graph: Edges, *state: Tensor) -> State:
+        (x,) = state
+        layer = self.layers[n if len(self.layers) > 1 else 0]
+        out = self.dropout(self.act(self.norms[n](layer(x, graph.index, **graph.given))))
+        return (x + out if self.residual else out,)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.layers[0]}, steps={self.steps}, shared={len(self.layers) == 1})"
@@ -74,6 +69,10 @@ class StackNet(GraphNet):
         act (str or Callable, optional): The activation. (default: :obj:`"relu"`)
         coupling (str, Module or list, optional): The layers, as in ``GraphCONNet``. (default: :obj:`"gcn"`)
         shared (bool, optional): Whether all layers share their weights. (default: :obj:`False`)
+        norm (str, optional): What normalises the output of a layer: :obj:`"none"`, :obj:`"batch"` or
+            :obj:`"layer"`. (default: :obj:`"none"`)
+        residual (bool, optional): Adds the state to what a layer makes of it. (default: :obj:`False`)
+        memory (str, optional): How the backward pass gets the states. (default: :obj:`"auto"`)
         input_dropout (float, optional): Dropout on the input. (default: :obj:`dropout`)
         output_dropout (float, optional): Dropout before the decoder. (default: :obj:`dropout`)
         task (str, optional): :obj:`"node"` or :obj:`"graph"`. (default: :obj:`"node"`)
@@ -90,10 +89,13 @@ class StackNet(GraphNet):
         num_layers: int,
         out_channels: int | None = None,
         dropout: float = 0.0,
-        act: str | Callable[[Tensor], Tensor] | None = "relu",
+        act: Activation = "relu",
         *,
         coupling: str | Module | Sequence[Module] = "gcn",
         shared: bool = False,
+        norm: str = "none",
+        residual: bool = False,
+        memory: str = "auto",
         input_dropout: float | None = None,
         output_dropout: float | None = None,
         task: str = "node",
@@ -107,7 +109,7 @@ class StackNet(GraphNet):
             in_channels,
             hidden_channels,
             out_channels,
-            Stack(layers, num_layers, act, dropout),
+            Stack(layers, hidden_channels, num_layers, dropout, act, norm=norm, residual=residual, memory=memory),
             layers,
             task=task,
             readout=readout,

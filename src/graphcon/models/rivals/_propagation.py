@@ -1,0 +1,16 @@
+"""Averaging over neighbours without weights, which several rivals are made of."""
+
+from torch import Tensor
+from torch_geometric.nn.conv import SimpleConv
+from torch_geometric.nn.conv.gcn_conv import gcn_norm
+
+from graphcon.models.core import Edges
+
+#: :math:`X_i \mapsto \sum_j w_{ij} X_j` for edges ``(j, i)`` of weight w.
+spread = SimpleConv(aggr="sum")
+
+
+def gcn_edges(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None, *, self_loops: bool = True) -> Edges:
+    r"""The edges of :math:`\hat A = D^{-1/2} (A + I) D^{-1/2}`, or without I."""
+    index, weight = gcn_norm(edge_index, edge_weight, x.size(0), add_self_loops=self_loops, dtype=x.dtype)
+    return Edges(index, {"edge_weight": weight})
