@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels import _runtime
-from graphcon.kernels.structure import Unknown, known
+from graphcon.kernels.structure import is_traced, known
 
 # Below this size, or above this share of entries that are not zero, the dense product is as good.
 SMALLEST = 1 << 16
@@ -28,10 +28,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None, dropout: float) -> Te
     """
     if not _can_be_sparse(x, weight):
         return None
-    about = known(x)
-    if isinstance(about, Unknown):
-        return None
-    matrix = cast("Sparse | None", about.value("features", None, cast(Any, lambda: Sparse.of(x))))
+    matrix = cast("Sparse | None", known(x).value("features", None, cast(Any, lambda: Sparse.of(x))))
     if matrix is None:
         return None
     out = _Product.apply(*matrix.dropped(dropout), weight.t().contiguous())
@@ -80,11 +77,12 @@ class _Product(torch.autograd.Function):
 
 def _can_be_sparse(x: Tensor, weight: Tensor) -> bool:
     return (
-        x.dim() == 2
+        _runtime.enabled()
+        and not is_traced()
+        and x.dim() == 2
         and x.numel() >= SMALLEST
         and x.dtype == weight.dtype
         and not x.requires_grad
-        and _runtime.enabled()
         and _runtime.compiled(x)
         and not torch.is_autocast_enabled("cpu")
     )

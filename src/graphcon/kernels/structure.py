@@ -132,12 +132,17 @@ _known: dict[int, Known] = {}
 _lock = threading.RLock()
 
 
+def is_traced() -> bool:
+    """Whether a program is being made, and what there is are not the values."""
+    return torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0
+
+
 def known(edge_index: Tensor) -> Known | Unknown:
     """What is known of a graph from earlier calls; nothing where the content of `edge_index` has changed.
 
     The content is looked at every time: a change through NumPy or ``.data`` leaves no trace in a tensor's version.
     """
-    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0:
+    if is_traced():
         return Unknown()
     content, key = _content(edge_index), id(edge_index)
     with _lock:
