@@ -47,11 +47,18 @@ class Point:
 
     Attributes:
         label: The name of the column.
-        changes: What it changes in the recipe.
+        changes: What it changes in every recipe.
+        of_oscillators: What it changes in recipes of GraphCON only.
     """
 
     label: str = ""
     changes: dict[str, Any] = field(default_factory=dict)
+    of_oscillators: dict[str, Any] = field(default_factory=dict)
+
+    def applied_to(self, recipe: Recipe) -> Recipe:
+        """The recipe at this point."""
+        own = self.of_oscillators if recipe.model.name.startswith("graphcon-") else {}
+        return recipes.replace(recipe, self.changes | own)
 
 
 @dataclass(frozen=True)
@@ -112,8 +119,16 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _depths(*depths: int) -> tuple[Point, ...]:
-    return tuple(Point(f"{depth} layers", {"model.steps": depth}) for depth in depths)
+def _depths(*depths: int, dt: float | None = None, time: float = 0.0) -> tuple[Point, ...]:
+    """Depths; with `time`, steps are at most `dt` long and so many that they make up no more than that time."""
+    return tuple(
+        Point(
+            f"{depth} layers",
+            {"model.steps": depth},
+            {} if dt is None else {"model.dt": round(min(dt, time / depth), 4)},
+        )
+        for depth in depths
+    )
 
 
 def _lines() -> tuple[Point, ...]:
@@ -173,7 +188,7 @@ TABLES = {
             ("depth-cora",),
             "accuracy",
             _PUBLIC,
-            _depths(2, 4, 8, 16, 32, 64),
+            _depths(2, 4, 8, 16, 32, 64, dt=0.5, time=6.0),
             "depth",
         ),
         Table(
@@ -241,7 +256,7 @@ def jobs(table: Table, budget: Budget, only: tuple[str, ...] = ()) -> list[Job]:
     for name in only or known:
         recipe = _within(recipes.load(name), budget)
         for point in table.points:
-            changed = recipes.replace(recipe, point.changes)
+            changed = point.applied_to(recipe)
             variant = ", ".join(filter(None, [variant_of(name, known[name], recipe.model.name), point.label]))
             for split, seed in itertools.product(range(budget.splits), range(budget.seeds)):
                 one = replace(changed, data=replace(changed.data, split=split), seed=seed)
