@@ -20,7 +20,7 @@ def stability_map(
 ) -> None:
     r"""Draws by how much one uncoupled step shrinks or grows the state, with the regimes' borders and a mark per model.
 
-    The step depends on dt, α and γ through :math:`\alpha\Delta t` and :math:`\gamma\Delta t^2` alone: these are the axes.
+    The step depends on dt, α and γ through :math:`\alpha\Delta t` and :math:`\gamma\Delta t^2` alone: the axes.
 
     Args:
         models: ``(dt, alpha, gamma)`` by the model's name.
