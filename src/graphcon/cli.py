@@ -39,7 +39,7 @@ def demo(
     Example: graphcon demo --out runs/demo --seed 1 --act relu --energy-only
 
     Args:
-        out: Where the figures and the numbers go.
+        out: Where the page, the figures and the numbers go.
         seed: Seed of the features, the weights and the split.
         act: The activation of the energy figure; much depends on it.
         energy_only: Whether to leave the training out.
@@ -47,9 +47,7 @@ def demo(
     from graphcon.experiments import demo as showing
 
     _check_folder(out)
-    showing.show_energy(out, seed, act, console)
-    if not energy_only:
-        showing.show_depth(out, seed, console)
+    showing.show(out, seed, act, energy_only, console)
 
 
 @app.command

@@ -91,7 +91,9 @@ def _stops(chart: Chart, across: Scale, up: Scale) -> list[dict[str, Any]]:
                 stops.append({"x": across.at(x), "y": up.at(y), "text": f"{series.name}: {said}"})
             else:
                 together[x].append(f"{series.name} {_say(y)}")
-    lines = [{"x": across.at(x), "text": f"{chart.x_label} {_say(x)}: {'; '.join(said)}"} for x, said in together.items()]
+    lines = [
+        {"x": across.at(x), "text": f"{chart.x_label} {_say(x)}: {'; '.join(said)}"} for x, said in together.items()
+    ]
     return sorted(stops + lines, key=lambda stop: stop["x"])
 
 

@@ -72,7 +72,11 @@ def _labels(out: Tensor, y: Tensor, ids: list[str], names: tuple[str, ...], wher
         for i in wrong.argsort(descending=True)[:WORST].tolist()
     ]
     return [
-        Table(f"Labels on {where} data, those found least first", ("label", "true", "answered", "precision", "recall"), rows),
+        Table(
+            f"Labels on {where} data, those found least first",
+            ("label", "true", "answered", "precision", "recall"),
+            rows,
+        ),
         Table("The worst mistakes", ("which", "wrong labels"), worst),
     ]
 

@@ -22,7 +22,7 @@ def render(page: Page) -> str:
     engine.globals |= {"draw": chart.draw, "width": chart.WIDTH, "height": chart.HEIGHT, "margin": _margins()}
     engine.tests["number"] = lambda cell: isinstance(cell, Number)
     # The style and the script are the package's own: nothing in them comes from data.
-    own = {name: Markup((_FOLDER / f"page.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}  # noqa: S704
+    own = {name: Markup((_FOLDER / f"page.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}
     return engine.get_template("page.html").render(page=page, version=__version__, **own)
 
 

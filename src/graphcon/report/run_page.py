@@ -5,30 +5,19 @@ from collections.abc import Callable, Iterable
 
 from graphcon.report.blocks import Block, Chart, Code, Group, Number, Page, Panel, Series, Table, Words
 from graphcon.report.evidence import Evidence
+from graphcon.report.measures import MEASURES
 from graphcon.report.mistakes import PARTS, mistakes
 from graphcon.report.stability_words import stability_blocks
 from graphcon.training.baseline import NAMES
 from graphcon.training.metrics import direction, is_better
 
 MOST_POINTS = 400
-#: Column of the measures: title, vertical axis, whether that is logarithmic, and how to read it.
-MEASURES = {
-    "energy": ("Dirichlet energy", "energy", True, "How different neighbours are. It also falls when the state shrinks."),
-    "energy_relative_by_degree": (
-        "Relative energy by degree", "energy / size²", True,
-        "The same for states scaled to one size, by the degree: zero where a deep GCN ends up.",
-    ),
-    "energy_relative": (
-        "Relative energy", "energy / size²", True, "The same without the degree: zero where attention ends up.",
-    ),
-    "mad": ("Mean average distance", "1 - cosine", True, "How far neighbours' directions are apart, whatever their size."),
-    "effective_rank": ("Effective rank", "directions", False, "How many directions the nodes fill; 1 is a collapse."),
-    "rank": ("Numerical rank", "directions", False, "How many directions are above rounding."),
-    "state_gradient": (
-        "Gradient of the state", "norm", True, "How much of the loss's gradient reaches a step: falling to the left, it vanishes.",
-    ),
-    "weight_gradient": ("Gradient of the weights", "norm", True, "How much a step's weights are told to change."),
-}  # fmt: skip
+#: Why a training ended, in words.
+ENDED = {
+    "epochs": "training ran to its last epoch",
+    "patience": "training stopped when validation no longer improved",
+    "learning rate": "training stopped at the smallest learning rate",
+}
 
 Kin = dict[str, list[Evidence]]
 
@@ -75,8 +64,8 @@ def _lead(kin: Kin) -> list[str]:
         verdict = "better than" if is_better(metric, value, least) else "not better than"
         spread = f" ± {_spread(members, part, metric):.4f} over {len(members)} runs" if len(members) > 1 else ""
         text = (
-            f"{name}: {PARTS[part]} {metric} {value:.4f}{spread}, {verdict} {least:.4f} for "
-            f"{NAMES[first.trained.spec.kind]} ({direction(metric)})."
+            f"{name}: {PARTS[part]} {metric} {value:.4f}{spread} ({direction(metric)}), {verdict} the baseline "
+            f"“{NAMES[first.trained.spec.kind]}” at {least:.4f}."
         )
         plain = _plain_kin(kin, first)
         if plain is not None:
@@ -85,8 +74,8 @@ def _lead(kin: Kin) -> list[str]:
     if len(kin) == 1 and len(members := next(iter(kin.values()))) == 1:
         told = members[0].metrics
         sentences.append(
-            f"{told['parameters']:,} parameters, the weights of epoch {told['best_epoch']} of {told['epochs']}, selected on "
-            f"validation {members[0].metric}; training was stopped by {told['stopped']}."
+            f"{told['parameters']:,} parameters, the weights of epoch {told['best_epoch']} of {told['epochs']}, "
+            f"selected on validation {members[0].metric}; {ENDED[told['stopped']]}."
         )
     return sentences
 
@@ -107,11 +96,10 @@ def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
     metrics = list(first.metrics[parts[0]])
     rows: list[list[str | Number]] = []
     for name, members in kin.items():
-        for part in parts:
-            rows.append([name, PARTS[part], *(_told(members, part, metric) for metric in metrics)])
-        for part in parts:
-            least = (_told(members, part, metric, of_baseline=True) for metric in metrics)
-            rows.append([NAMES[first.trained.spec.kind], PARTS[part], *least])
+        for of_baseline, told in ((False, name), (True, NAMES[first.trained.spec.kind])):
+            for part in parts:
+                numbers = [_told(members, part, metric, of_baseline) for metric in metrics]
+                rows.append([told, PARTS[part], *numbers])
     note = "Mean ± standard deviation over the runs of a model. " if len(runs) > len(kin) else ""
     note += f"Models are selected by {first.metric} on validation data; test data are read once, at the end."
     blocks: list[Block] = [Table("How it ended", ("", "part", *metrics), _unique(rows), note)]
@@ -123,7 +111,9 @@ def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
         ]
         head = ("run", "model", "split", "seed", *(f"{PARTS[part]} {first.metric}" for part in parts))
         blocks.append(Table("All runs", head, each))
-    facts = [f"{first.dataset.name}: {len(first.dataset.graphs):,} graph(s), {first.dataset.split}.", *first.dataset.notes]
+    count = len(first.dataset.graphs)
+    graphs = "one graph" if count == 1 else f"{count:,} graphs"
+    facts = [f"{first.dataset.name}: {graphs}, split {first.dataset.split}.", *first.dataset.notes]
     return [*blocks, Words(facts)]
 
 
@@ -147,8 +137,8 @@ def _inside(kin: Kin) -> list[Block]:
         (f"What every step holds, with the trained weights {where}; gradients are those of the loss on training data.",)
     )
     charts = [
-        Chart(title, "step", axis, _curves(kin, _column(column)), log_y=logarithmic, note=note)
-        for column, (title, axis, logarithmic, note) in MEASURES.items()
+        Chart(m.title, "step", m.axis, _curves(kin, _column(m.column)), log_y=m.logarithmic, note=m.reading)
+        for m in MEASURES
     ]
     return [words, *charts]
 
@@ -189,8 +179,10 @@ def _curves(kin: Kin, values: Callable[[Evidence], dict[float, float]]) -> list[
         each = [values(run) for run in members]
         places = _thinned(x for x in each[0] if all(x in one for one in each))
         columns = [[one[x] for one in each] for x in places]
-        band = {"low": [min(c) for c in columns], "high": [max(c) for c in columns]} if len(members) > 1 else {}
-        series.append(Series(name, places, [statistics.fmean(c) for c in columns], **band))
+        means = [statistics.fmean(column) for column in columns]
+        bands = ([min(column) for column in columns], [max(column) for column in columns])
+        low, high = bands if len(members) > 1 else ((), ())
+        series.append(Series(name, places, means, low=low, high=high))
     return series
 
 

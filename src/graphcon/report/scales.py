@@ -29,8 +29,12 @@ class Scale:
     def _decades(self) -> list[tuple[float, str]]:
         first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
         if last - first < 1:  # within a decade
-            values = [d * 10.0**k for k in range(first - 1, last + 1) for d in (1, 2, 5)]
-            return [(v, f"{v:.3g}") for v in values if self.low <= v <= self.high]
+            for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)):
+                values = [d * 10.0**k for k in range(first - 1, last + 1) for d in digits]
+                shown = [(v, f"{v:.3g}") for v in values if self.low <= v <= self.high]
+                if len(shown) >= 3:
+                    return shown
+            return self._steps()
         every = -(-(last - first) // 5)
         return [(10.0**k, _power(k)) for k in range(first, last + 1, every)]
 

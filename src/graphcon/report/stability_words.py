@@ -10,8 +10,8 @@ from graphcon.report.evidence import Evidence
 from graphcon.report.regions import HEIGHT, WIDTH, regions
 
 HOW_TO_READ = (
-    "The map shows what one step does to a node that is left alone, before any layer acts on it. It depends on dt, α and γ "
-    "through two numbers only: α·dt, how much of the velocity a step takes away, and γ·dt², how hard it pulls back. "
+    "The map shows what one step does to a node that is left alone, before any layer acts on it. It depends on dt, α and "
+    "γ through two numbers only: α·dt, how much of the velocity a step takes away, and γ·dt², how hard it pulls back. "
     "Depth needs a place where the state neither blows up nor dies: the oscillating part, not too far to the right."
 )
 
@@ -55,11 +55,9 @@ def _series(name: str, core: GraphCON, places: list[tuple[float, float]]) -> Ser
 
 def _map(series: list[Series], exact: bool) -> Chart:
     areas = [Area(f"{region.regime}: {region.meaning}", region.outline) for region in regions(exact)]
-    if exact:
-        return Chart("Stability of the exact flow", "damping per step, α·dt", "pull per step, γ·dt²", series, areas=areas,
-                     limits=(0.0, WIDTH, 0.0, HEIGHT))
-    plain = Series("a plain GNN in disguise", (1.0,), (1.0,), points=True, labels=("α·dt = γ·dt² = 1",))
-    return Chart(
-        "Stability of the paper's scheme", "damping per step, α·dt", "pull per step, γ·dt²", [*series, plain],
-        areas=areas, limits=(0.0, WIDTH, 0.0, HEIGHT),
-    )
+    title = "Stability of the exact flow" if exact else "Stability of the paper's scheme"
+    if not exact:
+        plain = Series("a plain GNN in disguise", (1.0,), (1.0,), points=True, labels=("α·dt = γ·dt² = 1",))
+        series = [*series, plain]
+    limits = (0.0, WIDTH, 0.0, HEIGHT)
+    return Chart(title, "damping per step, α·dt", "pull per step, γ·dt²", series, areas=areas, limits=limits)

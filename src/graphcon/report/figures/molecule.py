@@ -88,7 +88,7 @@ class _Molecule:
         ]
 
     def show(self, x: Tensor) -> list:
-        self.bonds.set_segments(x[self.edge_index.T].numpy())
+        self.bonds.set_segments(list(x[self.edge_index.T].numpy()))
         for drawn, members in zip(self.atoms, self.members.values(), strict=True):
             drawn.set_data(x[members, 0].numpy(), x[members, 1].numpy())
         return [self.bonds, *self.atoms]

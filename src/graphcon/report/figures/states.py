@@ -7,18 +7,8 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from graphcon.report.figures._style import LINES, MARKERS, PALETTE, drawing
+from graphcon.report.measures import MEASURES, Measure
 
-#: Columns of a table of states that are drawn, each with its title and whether its axis is logarithmic.
-PANELS: dict[str, tuple[str, bool]] = {
-    "energy": ("Dirichlet energy", True),
-    "energy_relative": ("relative energy", True),
-    "energy_relative_by_degree": ("relative energy by degree", True),
-    "mad": ("mean average distance", True),
-    "effective_rank": ("effective rank", False),
-    "rank": ("numerical rank", False),
-    "state_gradient": ("gradient of the state", True),
-    "weight_gradient": ("gradient of the weights", True),
-}
 COLUMNS = 4
 
 
@@ -31,12 +21,12 @@ def states_figure(tables: Mapping[str, pl.DataFrame], path: Path, title: str, ag
         title: What is shown.
         against: The column on the horizontal axis: ``step``, or ``depth`` (which is drawn logarithmically).
     """
-    shown = [name for name in PANELS if all(name in table.columns for table in tables.values())]
+    shown = [m for m in MEASURES if all(m.column in table.columns for table in tables.values())]
     rows = -(-len(shown) // COLUMNS)
     with drawing(path, 3.6 * COLUMNS, 3.1 * rows + 0.6) as figure:
         grid = figure.subplots(rows, COLUMNS, squeeze=False).flatten()
-        for axes, name in zip(grid, shown, strict=False):
-            _panel(axes, tables, name, against)
+        for axes, measure in zip(grid, shown, strict=False):
+            _panel(axes, tables, measure, against)
         for axes in grid[len(shown) :]:
             axes.set_visible(False)
         handles, labels = grid[0].get_legend_handles_labels()
@@ -44,8 +34,8 @@ def states_figure(tables: Mapping[str, pl.DataFrame], path: Path, title: str, ag
         figure.suptitle(title, x=0.01, ha="left")
 
 
-def _panel(axes: Axes, tables: Mapping[str, pl.DataFrame], name: str, against: str) -> None:
-    heading, logarithmic = PANELS[name]
+def _panel(axes: Axes, tables: Mapping[str, pl.DataFrame], measure: Measure, against: str) -> None:
+    name, logarithmic = measure.column, measure.logarithmic
     for i, (model, table) in enumerate(tables.items()):
         rows = table.filter(pl.col(name).is_finite() & ((pl.col(name) > 0) | (not logarithmic)))
         # Zero has no place on a logarithmic axis, and a curve that got there ends.
@@ -57,4 +47,4 @@ def _panel(axes: Axes, tables: Mapping[str, pl.DataFrame], name: str, against: s
         axes.set_xscale("log", base=2)
         depths = sorted({depth for table in tables.values() for depth in table["depth"]})
         axes.set_xticks(depths, [str(depth) for depth in depths])
-    axes.set(xlabel="layers" if against == "depth" else "step", title=heading)
+    axes.set(xlabel="layers" if against == "depth" else "step", ylabel=measure.axis, title=measure.title)

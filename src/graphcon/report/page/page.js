@@ -42,6 +42,7 @@ for (const figure of document.querySelectorAll("figure.chart")) {
   const output = figure.querySelector("output");
   const stops = JSON.parse(figure.querySelector("script").textContent);
   if (!stops.length) continue;
+  const hint = output.textContent;
   let place = -1;
 
   const show = (next) => {
@@ -58,7 +59,7 @@ for (const figure of document.querySelectorAll("figure.chart")) {
   };
   const hide = () => {
     cursor.style.display = ring.style.display = "none";
-    output.textContent = "";
+    output.textContent = hint;
   };
 
   svg.addEventListener("pointermove", (event) => {
