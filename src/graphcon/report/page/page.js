@@ -58,6 +58,7 @@ for (const figure of document.querySelectorAll("figure.chart")) {
     output.textContent = stop.text;
   };
   const hide = () => {
+    place = -1;
     cursor.style.display = ring.style.display = "none";
     output.textContent = hint;
   };
