@@ -70,3 +70,11 @@ def test_bash_completes_the_commands(tmp_path):
     asked = "source completion.sh; COMP_WORDS=(graphcon tr); COMP_CWORD=1; _tyro_graphcon; echo ${COMPREPLY[@]}"
     answer = subprocess.run(["bash", "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert answer.stdout.split() == ["train"]
+
+
+def test_the_overview_names_every_command(tmp_path):
+    told = graphcon(cwd=tmp_path).stdout
+    known = graphcon("no-such-command", cwd=tmp_path).stderr.replace("│", " ")
+    commands = known.split("Available subcommands:")[1].split("─")[0].replace(",", " ").split()
+    assert "train" in commands
+    assert [name for name in commands if f"  {name} " not in told] == []

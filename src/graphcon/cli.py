@@ -9,18 +9,42 @@ from typing import Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
+from rich.table import Table
 
 from graphcon import __version__
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError
 from graphcon.training.config import Recipe
 
-WORKFLOW = """Deep graph networks of coupled oscillators.
-
-demo → data → train → evaluate → predict → export: see one, look at data, train a recipe or own tables, measure, use.
-report writes a page about runs, diagnose looks inside a model; compare trains several models at several depths; tune
-searches settings on validation data; models and recipes list what can be trained by name; reproduce runs the paper's
-tables."""
+ABOUT = "Deep graph networks of coupled oscillators."
+#: The commands in the order in which one meets them.
+WORKFLOW = {
+    "See what it is about": {
+        "demo": "what depth does to a plain network and to oscillators, in minutes",
+        "reproduce": "the paper's tables and figures, beside the paper's numbers",
+    },
+    "Train and use": {
+        "data": "what data there are; checks own tables",
+        "train": "trains a recipe or own tables; goes on after any stop",
+        "evaluate": "measures a run on held-out data or on new tables",
+        "predict": "labels with probabilities, or values, for new tables",
+        "export": "a program that runs with PyTorch alone",
+    },
+    "Look inside": {
+        "report": "a page about runs, to open in a browser",
+        "diagnose": "energy, distance, rank and gradient at every step",
+    },
+    "Choose": {
+        "models": "all models, ours and the rivals",
+        "recipes": "all recipes, one for every row of the paper's tables",
+        "compare": "several models at several depths, at equal budget",
+        "tune": "searches settings on validation data",
+    },
+    "This machine": {
+        "bench": "speed and memory beside PyG's",
+        "completion": "lets the Tab key complete commands and options",
+    },
+}
 
 _OPTIONS = "--model.options."
 _WITH_RECIPE = (["train"], ["tune"], ["compare"])
@@ -559,6 +583,22 @@ def completion(
     app.cli(prog="graphcon", args=["--tyro-print-completion", shell])
 
 
+def _overview() -> None:
+    """The commands, a line each."""
+    console.print(f"[bold]graphcon[/bold] {__version__}: {ABOUT}\n", highlight=False)
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for title, commands in WORKFLOW.items():
+        table.add_row(f"[bold]{title}[/bold]", "")
+        for name, does in commands.items():
+            table.add_row(f"  {name}", does)
+    console.print(table)
+    console.print(
+        "\nHow to use one, with examples: graphcon COMMAND --help\n"
+        "Own tables: graphcon train --nodes nodes.csv --edges edges.csv --target label",
+        highlight=False,
+    )
+
+
 def main(argv: list[str] | None = None) -> int:
     """Runs one command; returns 0 done, 1 a failure inside, 2 bad input or usage, 130 interrupted."""
     argv = sys.argv[1:] if argv is None else argv
@@ -569,7 +609,10 @@ def main(argv: list[str] | None = None) -> int:
         argv, options = _model_options(argv)
         recipe = _named_recipe(argv)
         _training_commands(_with_options(recipe, options) if options else recipe)
-        code = app.cli(prog="graphcon", description=WORKFLOW, args=_spelled_out(argv) or ["--help"])
+        if argv in ([], ["-h"], ["--help"]):
+            _overview()
+            return 0
+        code = app.cli(prog="graphcon", description=ABOUT, args=_spelled_out(argv))
         return code if isinstance(code, int) else 0
     except InputError as error:
         print(f"graphcon: {error}", file=sys.stderr)

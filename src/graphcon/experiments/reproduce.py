@@ -6,6 +6,7 @@ import math
 import multiprocessing
 import os
 import platform
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
@@ -95,10 +96,13 @@ def train(job: Job, runs: Path, threads: int | None) -> Run:
     if not folder.metrics_file.exists():
         placed = replace(recipe, trainer=replace(recipe.trainer, threads=threads or recipe.trainer.threads))
         try:
-            if running.train(placed, place, resume=folder.recipe_file.exists()) is None:
-                raise StoppedError
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a table is meant to visit what is degenerate or unstable
+                measured = running.train(placed, place, resume=folder.recipe_file.exists())
         except LossError:
             return _diverged(job)
+        if measured is None:
+            raise StoppedError
     measured = json.loads(folder.metrics_file.read_text())
     seconds = json.loads(folder.log_file.read_text().splitlines()[-1])["seconds"]
     table = TABLES[job.table]

@@ -7,17 +7,32 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 
-from graphcon.experiments import demo, results
+from graphcon.experiments import demo, molecule, results
 from graphcon.experiments.page import write_page
 from graphcon.experiments.reproduce import StoppedError, reproduce
 from graphcon.experiments.results import Cell, Place, Run
-from graphcon.experiments.tables import TABLES, Table, paper_figure, rows
-from graphcon.report.tables import Bar, lines_figure, rows_figure
-from graphcon.training.commands import show_warnings_plainly
+from graphcon.experiments.tables import (
+    SENSITIVITY_ALPHA,
+    SENSITIVITY_GAMMA,
+    TABLES,
+    Table,
+    paper_figure,
+    rows,
+)
+from graphcon.report.figures import (
+    Bar,
+    Sensitivity,
+    lines_figure,
+    map_figure,
+    molecule_animation,
+    molecule_figure,
+    rows_figure,
+    sensitivity_figure,
+)
+from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 
-FIGURES = ("energy", "molecule")
-NAMES = (*FIGURES, *TABLES, "page")
+NAMES = ("energy", "molecule", *TABLES, "page")
 UNITS = {"accuracy": "accuracy in %", "f1": "micro-averaged F1 in %", "mae": "mean absolute error"}
 
 
@@ -46,12 +61,13 @@ def show(
     console: Console,
 ) -> int:
     """Reproduces one table or figure, or makes the page of all; returns the exit code."""
-    show_warnings_plainly()
     if name == "page":
         write_page(out, Path("docs/results.md"))
         console.print("Page  docs/results.md", highlight=False)
-    elif name in FIGURES:
-        {"energy": demo.show_energy}[name](out, 0, "tanh", console)
+    elif name == "energy":
+        demo.show_energy(out, 0, "tanh", console)
+    elif name == "molecule":
+        _show_molecule(out, console)
     else:
         try:
             _show_table(TABLES[name], budget, out, runs, workers, only, data_root, console)
@@ -59,6 +75,15 @@ def show(
             console.print("Stopped. What is done is kept: type the same command again to go on.", highlight=False)
             return 130
     return 0
+
+
+def _show_molecule(out: Path, console: Console) -> None:
+    moved = molecule.trajectory()
+    title = f"{moved.smiles}: its atoms as coupled oscillators, random weights"
+    picture, animation = out / "molecule.png", out / "molecule.gif"
+    molecule_figure(moved.xs, moved.edge_index, moved.elements, picture, title, moved.dt)
+    molecule_animation(moved.xs, moved.edge_index, moved.elements, animation, title, moved.dt)
+    console.print(f"Picture    {picture}\nAnimation  {animation}", highlight=False)
 
 
 def _show_table(
@@ -116,7 +141,7 @@ def _grid(table: Table, runs: list[Run]) -> Grid:
 
 
 def draw(table: Table, runs: list[Run], path: Path) -> None:
-    """The figure of a table: rows with their spread, or curves against depth."""
+    """The figure of a table: rows with their spread, curves against depth or a coefficient, or a map of two."""
     found = {place: cell for place, cell in results.cells(table, runs).items() if cell.n}
     label = UNITS[table.metric]
     if table.axis == "depth":
@@ -125,12 +150,42 @@ def draw(table: Table, runs: list[Run], path: Path) -> None:
             depth = int(place.point.removesuffix(" layers"))
             curves.setdefault(_row(place), []).append((depth, _bar(table, place, cell)))
         lines_figure(curves, path, table.title, label)
-    elif not table.axis:
+    elif table.axis == "line":
+        sensitivity_figure(_lines(found), path, table.title, f"test {label}")
+    elif table.axis == "map":
+        every = results.cells(table, runs)
+        values = {_coefficients(place): cell.mean for place, cell in every.items()}
+        map_figure(values, _time_step(runs), path, table.title, label)
+    else:
         groups: dict[str, dict[str, Bar]] = {}
         for place, cell in found.items():
             groups.setdefault(place.dataset, {})[_row(place)] = _bar(table, place, cell)
         ordered = {dataset: dict(sorted(rows.items(), key=_family)) for dataset, rows in groups.items()}
         rows_figure(ordered, path, table.title, label)
+
+
+def _coefficients(place: Place) -> tuple[float, float]:
+    alpha, gamma = (float(part.partition("=")[2]) for part in place.point.split(" "))
+    return alpha, gamma
+
+
+def _lines(found: dict[Place, Cell]) -> list[Sensitivity]:
+    """The paper's two lines: alpha at gamma = 0.76, and gamma at alpha = 1."""
+    points = [(*_coefficients(place), cell) for place, cell in found.items()]
+    alphas = [(alpha, cell) for alpha, gamma, cell in points if gamma == SENSITIVITY_GAMMA]
+    gammas = [(gamma, cell) for alpha, gamma, cell in points if alpha == SENSITIVITY_ALPHA]
+    return [
+        Sensitivity(name, fixed, [v for v, _ in line], [c.mean for _, c in line], [c.sd for _, c in line])
+        for name, fixed, line in (
+            ("α", f"γ = {SENSITIVITY_GAMMA:g}", alphas),
+            ("γ", f"α = {SENSITIVITY_ALPHA:g}", gammas),
+        )
+    ]
+
+
+def _time_step(runs: list[Run]) -> float:
+    told = dict(part.split("=", 1) for part in runs[0].recipe.split(" ")[1:])
+    return float(told.get("model.dt", Recipe().model.dt))
 
 
 def _family(item: tuple[str, Bar]) -> tuple[str, bool]:

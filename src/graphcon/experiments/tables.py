@@ -16,6 +16,7 @@ from graphcon.training import recipes
 from graphcon.training.config import Recipe
 
 BUDGETS = ("smoke", "small", "paper")
+SENSITIVITY_ALPHA, SENSITIVITY_GAMMA = 1.0, 0.76  # what the paper holds fixed while the other varies
 
 
 @dataclass(frozen=True)
@@ -133,8 +134,8 @@ def _depths(*depths: int, dt: float | None = None, time: float = 0.0) -> tuple[P
 
 def _lines() -> tuple[Point, ...]:
     values = [round(0.2 * n, 1) for n in range(11)]
-    alphas = [_coefficients(alpha, 0.76) for alpha in values]
-    return (*alphas, *(_coefficients(1.0, gamma) for gamma in values))
+    alphas = [_coefficients(alpha, SENSITIVITY_GAMMA) for alpha in values]
+    return (*alphas, *(_coefficients(SENSITIVITY_ALPHA, gamma) for gamma in values))
 
 
 def _map() -> tuple[Point, ...]:

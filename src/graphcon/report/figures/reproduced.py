@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from graphcon.report.figures import _STYLE, PALETTE
+from graphcon.report.figures._style import PALETTE, drawing
 
 
 class Bar(NamedTuple):
@@ -29,8 +28,7 @@ def rows_figure(groups: Mapping[str, Mapping[str, Bar]], path: Path, title: str,
         label: Name and unit of the values.
     """
     most = max(len(rows) for rows in groups.values())
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(1.6 + 3.1 * len(groups), 1.4 + 0.32 * most), layout="constrained")
+    with drawing(path, 1.6 + 3.1 * len(groups), 1.4 + 0.32 * most) as figure:
         panels: Sequence[Axes] = figure.subplots(1, len(groups), squeeze=False)[0]
         for axes, (dataset, rows) in zip(panels, groups.items(), strict=True):
             for place, bar in enumerate(rows.values()):
@@ -45,7 +43,6 @@ def rows_figure(groups: Mapping[str, Mapping[str, Bar]], path: Path, title: str,
         panels[0].plot([], [], "D", color=PALETTE[1], markerfacecolor="none", label="the paper's")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
         figure.suptitle(title, x=0.01, ha="left")
-        _save(figure, path)
 
 
 def lines_figure(
@@ -60,8 +57,7 @@ def lines_figure(
         label: Name and unit of the values.
         axis: Name of what grows.
     """
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(8.4, 4.6), layout="constrained")
+    with drawing(path, 8.4, 4.6) as figure:
         axes: Axes = figure.subplots()
         for colour, (name, points) in zip(PALETTE, curves.items(), strict=False):
             depths = [depth for depth, _ in points]
@@ -83,9 +79,38 @@ def lines_figure(
         axes.set_ylabel(label)
         axes.set_title(title)
         figure.legend(loc="outside right upper")
-        _save(figure, path)
 
 
-def _save(figure: Figure, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+def map_figure(cells: Mapping[tuple[float, float], float], dt: float, path: Path, title: str, label: str) -> None:
+    r"""Draws a metric over alpha and gamma as a heat map, with the border of stability of the uncoupled step.
+
+    Args:
+        cells: The metric at every pair of alpha and gamma; NaN where all trainings diverged.
+        dt: The time step, for the border :math:`\gamma\Delta t^2 = 4 - 2\alpha\Delta t`.
+        path: Where the picture goes.
+        title: What is shown.
+        label: Name and unit of the metric.
+    """
+    alphas, gammas = sorted({alpha for alpha, _ in cells}), sorted({gamma for _, gamma in cells})
+    values = np.array([[cells.get((alpha, gamma), np.nan) for alpha in alphas] for gamma in gammas])
+    with drawing(path, 6.6, 4.8) as figure:
+        axes: Axes = figure.subplots()
+        image = axes.pcolormesh(np.ma.masked_invalid(values), cmap="viridis", edgecolors="white", linewidth=0.5)
+        figure.colorbar(image, ax=axes, label=label)
+        middle = (np.nanmin(values) + np.nanmax(values)) / 2
+        for row, gamma in enumerate(gammas):
+            for column, alpha in enumerate(alphas):
+                value = values[row, column]
+                stable = 0 <= alpha * dt < 2 and gamma * dt**2 < 4 - 2 * alpha * dt and (gamma > 0 or alpha > 0)
+                told = "–" if np.isnan(value) else f"{value:.0f}"
+                colour = "white" if not np.isnan(value) and value < middle else "black"
+                axes.text(column + 0.5, row + 0.5, told, ha="center", va="center", color=colour)
+                if not stable:
+                    corner = [(column + 1, row + 1), (column + 0.65, row + 1), (column + 1, row + 0.65)]
+                    axes.fill(*zip(*corner, strict=True), color=PALETTE[1])
+        axes.plot([], [], "s", color=PALETTE[1], label=f"uncoupled step unstable at dt = {dt:g}")
+        axes.set_xticks(np.arange(len(alphas)) + 0.5, [f"{alpha:g}" for alpha in alphas])
+        axes.set_yticks(np.arange(len(gammas)) + 0.5, [f"{gamma:g}" for gamma in gammas])
+        axes.set(xlabel="damping α", ylabel="squared frequency γ", title=title)
+        axes.grid(False)
+        figure.legend(loc="outside lower left")
