@@ -56,7 +56,7 @@ def arguments(name: str, dropout: float = 0.0, dtype: torch.dtype = torch.float6
         coupling.draw(STEPS, dropout),
         STEPS,
         *astuple(plan),
-        7 if edge.numel() else 5,
+        15 if edge.numel() else 13,
     )
 
 

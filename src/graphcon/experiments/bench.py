@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn import Module
 from torch_geometric import EdgeIndex
 
-from graphcon import couplings
+from graphcon import couplings, kernels
 from graphcon.oscillator import GraphCON
 
 WAYS = ("graphcon", "loop", "csr", "floor")
@@ -213,6 +213,7 @@ def _floor(layer: Module, workload: Workload, x: Tensor) -> Callable[[], None]:
 def _peak_bytes(job: Callable[[], None]) -> int | None:
     """By how much the resident size grows at most while the job runs for the second time; None where nobody tells."""
     job()
+    kernels.free_memory()  # what the first run has left would be missing from the growth
     status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
     if not reset.exists():
         job()

@@ -6,5 +6,6 @@ Known layers run on them without being asked; everything else takes the layer's 
 from graphcon.kernels._runtime import disabled, enabled
 from graphcon.kernels.dispatch import bind
 from graphcon.kernels.fuse import fuse
+from graphcon.kernels.workspace import free_memory
 
-__all__ = ["bind", "disabled", "enabled", "fuse"]
+__all__ = ["bind", "disabled", "enabled", "free_memory", "fuse"]

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from graphcon.kernels.counter import threshold
 from graphcon.kernels.plan import ACTIVATIONS, Parameters, Plan
+from graphcon.kernels.workspace import scratch
 
 # Sums over all nodes are taken in this many blocks, whatever the number of threads.
 BLOCKS = 64
@@ -144,7 +145,7 @@ class _Work:
 
     def __init__(self, plan: Plan, x: Tensor, slots: int, need_edge: bool):
         def numpy(*size: int) -> Any:
-            return x.new_empty(size).numpy()
+            return scratch(x, *size).numpy()
 
         nodes, sums = len(x), plan.sums
         wanted = plan.attends or need_edge
@@ -152,7 +153,7 @@ class _Work:
         # Slots that are not used must not bring anything into the gradient of the edges.
         self.gscore = x.new_zeros(slots, plan.heads).numpy() if plan.attends else None
         self.val = numpy(slots, sums) if plan.attends else None
-        self.gvector_rows = x.new_empty(nodes, plan.heads * plan.width) if plan.kind == "dynamic" else None
+        self.gvector_rows = scratch(x, nodes, plan.heads * plan.width) if plan.kind == "dynamic" else None
         self.gvector = None if self.gvector_rows is None else self.gvector_rows.numpy()
         self.top = numpy(nodes, plan.width) if plan.gated else None
         self.bottom = numpy(nodes, plan.width) if plan.gated else None
@@ -181,16 +182,16 @@ def forward(
     weight = parameters.weight.t()
     xs, hs, slopes, attentions, ys = saved
     slots = len(loops.col)
-    state, states_np = views(xs if len(xs) else _scratch(x, 2, nodes, channels), nodes, channels)
-    velocity, velocities_np = views(ys if len(ys) else _scratch(x, 2, nodes, channels), nodes, channels)
-    h, h_np = views(hs if len(hs) else _scratch(x, 1, nodes, columns), nodes, columns)
-    _, slope_np = views(slopes if len(slopes) else _scratch(x, 1, nodes, channels), nodes, channels)
+    state, states_np = views(xs if len(xs) else scratch(x, 2, padded(nodes, channels)), nodes, channels)
+    velocity, velocities_np = views(ys if len(ys) else scratch(x, 2, padded(nodes, channels)), nodes, channels)
+    h, h_np = views(hs if len(hs) else scratch(x, 1, padded(nodes, columns)), nodes, columns)
+    _, slope_np = views(slopes if len(slopes) else scratch(x, 1, padded(nodes, channels)), nodes, channels)
     _, attention_np = views(
-        attentions if len(attentions) else _scratch(x, 1, slots, plan.heads if plan.attends else 0),
+        attentions if len(attentions) else scratch(x, 1, padded(slots, plan.heads if plan.attends else 0)),
         slots, plan.heads if plan.attends else 0,
     )  # fmt: skip
     separate = plan.attends and (plan.kind == "dot-mean" or plan.edge_dropout > 0)
-    val = x.new_empty(slots, plan.sums).numpy() if separate else None
+    val = scratch(x, slots, plan.sums).numpy() if separate else None
     now, x_np, y_np = x, x.numpy(), y.numpy()
     last_x, last_y = torch.empty_like(x), torch.empty_like(y)
     for n in range(steps):
@@ -223,6 +224,7 @@ def backward(
     saved: Sequence[Tensor],
     need_edge: bool,
     need_coefficients: bool,
+    need_state: bool,
 ) -> None:
     """Takes the gradients of the results to those of the arguments, all in place."""
     plan, (nodes, channels) = loops.plan, x.shape
@@ -237,9 +239,9 @@ def backward(
     work = _Work(plan, x, slots, need_edge)
     if need_edge and not plan.attends:
         work.gval = gedge.numpy()
-    gh = x.new_empty(nodes, columns)
+    gh = scratch(x, nodes, columns)
     gh_np, gx_np, gy_np = gh.numpy(), gx.numpy(), gy.numpy()
-    gz, at = (gh_np, plan.skip_at) if plan.skip else (x.new_empty(nodes, channels).numpy(), 0)
+    gz, at = (gh_np, plan.skip_at) if plan.skip else (scratch(x, nodes, channels).numpy(), 0)
     partial = x.new_empty(BLOCKS * max(columns, channels, plan.heads * plan.width))
     bias_part = x.new_empty(BLOCKS, channels)
     bias_np = bias_part.numpy()
@@ -260,8 +262,5 @@ def backward(
         if plan.shift:
             loops.sum_rows(gh_np, 0, into.shift, partial)
         into.weight.addmm_(gh.t(), now)
-        gx.addmm_(gh, parameters.weight)
-
-
-def _scratch(x: Tensor, depth: int, rows: int, columns: int) -> Tensor:
-    return x.new_empty(depth, padded(rows, columns))
+        if n > 0 or need_state:
+            gx.addmm_(gh, parameters.weight)
