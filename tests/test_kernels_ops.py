@@ -27,11 +27,12 @@ KINDS = [
     "gcn weighted",
     "gat attributed",
     "gat mean",
-    "gatv2",
+    "gatv2 attributed",
     "transformer",
+    "transformer mean attributed",
     "dot product",
     "gated gcn",
-    "res gated",
+    "res gated attributed",
     "gmm",
 ]
 

@@ -4,6 +4,7 @@ The first touch of fresh memory is what costs: the system has to find and clear 
 took longer than the aggregation which wrote to it. What a walk has done with is therefore kept for the next one.
 """
 
+import math
 import threading
 import weakref
 
@@ -27,8 +28,7 @@ def scratch(like: Tensor, *size: int) -> Tensor:
         like: Tells the type.
         *size: The shape.
     """
-    numel = torch.Size(size).numel()
-    needed = numel * like.element_size()
+    needed = math.prod(size) * like.element_size()
     if needed < _SMALL_BYTES:
         return like.new_empty(size)
     block = _take(needed)
