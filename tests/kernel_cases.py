@@ -48,9 +48,18 @@ CASES: dict[str, Case] = {
     "gatv2": Case(lambda: pyg.GATv2Conv(C, 2, heads=4)),
     "gatv2 mean": Case(lambda: pyg.GATv2Conv(C, C, heads=2, concat=False, share_weights=True, residual=True)),
     "gatv2 bare": Case(lambda: pyg.GATv2Conv(C, C, bias=False, add_self_loops=False)),
+    "gatv2 attributed": Case(lambda: pyg.GATv2Conv(C, 4, heads=2, edge_dim=EDGE_DIM), "edge_attr"),
+    "gatv2 filled": Case(
+        lambda: pyg.GATv2Conv(C, C, heads=2, concat=False, edge_dim=EDGE_DIM, fill_value=0.5), "edge_attr"
+    ),
     "transformer": Case(lambda: pyg.TransformerConv(C, 4, heads=2)),
     "transformer mean": Case(lambda: pyg.TransformerConv(C, C, heads=2, concat=False, bias=False)),
     "transformer bare": Case(lambda: pyg.TransformerConv(C, C, root_weight=False)),
+    "transformer attributed": Case(lambda: pyg.TransformerConv(C, 4, heads=2, edge_dim=EDGE_DIM), "edge_attr"),
+    "transformer mean attributed": Case(
+        lambda: pyg.TransformerConv(C, C, heads=2, concat=False, edge_dim=EDGE_DIM), "edge_attr"
+    ),
+    "transformer beta": Case(lambda: pyg.TransformerConv(C, 4, heads=2, beta=True)),
     "dot product": Case(lambda: DotProductConv(C, C, heads=2)),
     "dot product bare": Case(lambda: DotProductConv(C, C, add_self_loops=False, values=False, bias=False)),
     "sage": Case(lambda: pyg.SAGEConv(C, C)),
@@ -59,6 +68,7 @@ CASES: dict[str, Case] = {
     "gin": Case(lambda: pyg.GINConv(_mlp(), eps=0.1, train_eps=True)),
     "res gated": Case(lambda: pyg.ResGatedGraphConv(C, C)),
     "res gated bare": Case(lambda: pyg.ResGatedGraphConv(C, C, root_weight=False, bias=False)),
+    "res gated attributed": Case(lambda: pyg.ResGatedGraphConv(C, C, edge_dim=EDGE_DIM), "edge_attr"),
     "gated gcn": Case(lambda: GatedGCNConv(C, C)),
     "gated gcn bare": Case(lambda: GatedGCNConv(C, C, bias=False)),
     "gmm": Case(lambda: pyg.GMMConv(C, C, dim=EDGE_DIM, kernel_size=2), "edge_attr"),

@@ -11,6 +11,7 @@ import torch
 
 from graphcon.experiments import bench
 from graphcon.experiments.bench import Row, Timing, Workload
+from graphcon.experiments.bench_table import markdown
 
 TINY = Workload("tiny", nodes=30, edges=60, channels=8, steps=2)
 
@@ -41,12 +42,20 @@ def test_the_summary_is_the_geometric_mean_the_least_and_the_distance_to_the_flo
 
     measured = [row("zinc", 1.0, 2.0, 0.8), row("texas", 1.0, 8.0, 0.1)]
     found = bench.summary(measured)["gcn"]
-    assert found == pytest.approx({"geometric_mean": 4.0, "least": 2.0, "most_over_floor": 1.25})
+    ceiling = math.sqrt(2.5 * 80.0)  # the loop over the floor
+    assert found == pytest.approx({"geometric_mean": 4.0, "ceiling": ceiling, "least": 2.0, "most_over_floor": 1.25})
     assert measured[0].speedup("csr") is None
     written = json.loads(json.dumps(bench.as_json(measured)))
     assert written["rows"][1]["loop"] == {"seconds": [8.0, 16.0], "peak_bytes": 5, "best": 8.0, "spread": 0.5}
     assert written["summary"]["gcn"]["least"] == 2.0
     assert not math.isnan(written["summary"]["gcn"]["most_over_floor"])
+
+
+def test_the_table_is_written_as_markdown():
+    ways = {way: Timing([seconds], 2_000_000) for way, seconds in (("graphcon", 0.5), ("loop", 1.0), ("floor", 0.25))}
+    lines = markdown([Row(Workload("zinc", 1, 1, 1, 3), "gcn", ways)]).splitlines()
+    assert lines[2] == "| zinc | 3 | gcn | 500.0 ±0% | 2.00× ±0% | - | 2.00× | 2 | 2 |"
+    assert lines[4].startswith("- gcn: 2.00 × over the loop (geometric mean; 4.00 ×")
 
 
 def test_quick_is_less_of_the_same():

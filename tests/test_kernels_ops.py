@@ -27,11 +27,12 @@ KINDS = [
     "gcn weighted",
     "gat attributed",
     "gat mean",
-    "gatv2",
+    "gatv2 attributed",
     "transformer",
+    "transformer mean attributed",
     "dot product",
     "gated gcn",
-    "res gated",
+    "res gated attributed",
     "gmm",
 ]
 
@@ -56,7 +57,7 @@ def arguments(name: str, dropout: float = 0.0, dtype: torch.dtype = torch.float6
         coupling.draw(STEPS, dropout),
         STEPS,
         *astuple(plan),
-        7 if edge.numel() else 5,
+        15 if edge.numel() else 13,
     )
 
 

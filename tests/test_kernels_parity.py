@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import Module
 from torch_geometric import EdgeIndex
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import GATConv, GCNConv
+from torch_geometric.nn import GATConv, GCNConv, ResGatedGraphConv, TransformerConv
 
 from graphcon import GraphCON, kernels
 from graphcon.couplings import DotProductConv
@@ -150,6 +150,9 @@ def test_what_is_not_covered_takes_its_own_path():
     assert not bound(GCNConv(CHANNELS, CHANNELS, cached=True))
     assert not bound(GCNConv(CHANNELS, CHANNELS, flow="target_to_source"))
     assert not bound(GCNConv(CHANNELS, CHANNELS, aggr="max"))
+    features = torch.rand(edges.size(1), 2)
+    assert not bound(TransformerConv(CHANNELS, CHANNELS, edge_dim=2))  # PyG asks for the features
+    assert not bound(ResGatedGraphConv(CHANNELS, CHANNELS), x, edges, features)  # and here it does not know them
     assert not bound(layer, x.half())
     assert not bound(layer.bfloat16(), x.bfloat16())
     layer.float()

@@ -97,8 +97,8 @@ def bench(
     Example: graphcon bench --quick
 
     Args:
-        out: Where everything measured goes, as JSON.
-        quick: Less of everything, without the largest graph: under two minutes.
+        out: Where everything measured goes, as JSON; the table goes beside it, as Markdown.
+        quick: Fewer rounds, without the largest graph, and fewer steps on ppi: under two minutes.
         threads: Number of threads. (default: as many as torch takes)
     """
     from graphcon.experiments.bench_table import show

@@ -1,6 +1,7 @@
-"""The table of `graphcon bench`."""
+"""The table of `graphcon bench`, on the terminal and as Markdown."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -10,10 +11,13 @@ from rich.progress import track
 from rich.table import Table
 
 from graphcon.experiments import bench
+from graphcon.experiments.bench import Row
+
+COLUMNS = ("ms", "over loop", "over csr", "of floor", "MB", "MB loop")
 
 
 def show(out: Path, quick: bool, threads: int | None, console: Console) -> None:
-    """Measures, prints the ratios and writes everything measured."""
+    """Measures, prints the ratios and writes everything measured, and the table beside it."""
     if threads is not None:
         torch.set_num_threads(threads)
     found = list(
@@ -28,27 +32,46 @@ def show(out: Path, quick: bool, threads: int | None, console: Console) -> None:
     )
     table = Table(title=f"Training steps, {torch.get_num_threads()} threads", title_justify="left", box=SIMPLE)
     table.add_column("workload")
-    for name in ("ms", "over loop", "over csr", "of floor", "MB", "MB loop"):
+    for name in COLUMNS:
         table.add_column(name, justify="right", no_wrap=True)
     for row in found:
-        ours, loop, floor = row.ways["graphcon"], row.ways["loop"], row.ways["floor"]
-        over_csr = row.speedup("csr")
-        table.add_row(
-            f"{row.workload.name} {row.coupling}",
-            f"{ours.best * 1e3:.1f} ±{ours.spread:.0%}",
-            f"{row.speedup():.2f}× ±{loop.spread:.0%}",
-            "-" if over_csr is None else f"{over_csr:.2f}×",
-            f"{ours.best / floor.best:.2f}×",
-            *("-" if way.peak_bytes is None else f"{way.peak_bytes / 1e6:.0f}" for way in (ours, loop)),
-        )
+        table.add_row(f"{row.workload.name} {row.coupling}", *cells(row))
     console.print(table)
-    for name, values in bench.summary(found).items():
-        console.print(
-            f"{name}: {values['geometric_mean']:.2f} × over the loop (geometric mean), at least "
-            f"{values['least']:.2f} ×, and at most {values['most_over_floor']:.2f} × the floor on zinc, superpixel "
-            "and ppi",
-            highlight=False,
-        )
+    for sentence in sentences(found):
+        console.print(sentence, highlight=False)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(bench.as_json(found), indent=1) + "\n")
-    console.print(f"Numbers  {out}", highlight=False)
+    out.with_suffix(".md").write_text(markdown(found))
+    console.print(f"Numbers  {out}\nTable    {out.with_suffix('.md')}", highlight=False)
+
+
+def markdown(found: list[Row]) -> str:
+    """The table and what it comes to, as `docs/performance.md` has them."""
+    lines = ["| workload | steps | coupling | " + " | ".join(COLUMNS) + " |", "|---|---:|---|" + "---:|" * len(COLUMNS)]
+    for row in found:
+        shown = (row.workload.name, str(row.workload.steps), row.coupling, *cells(row))
+        lines.append("| " + " | ".join(shown) + " |")
+    return "\n".join([*lines, "", *(f"- {sentence}" for sentence in sentences(found))]) + "\n"
+
+
+def cells(row: Row) -> list[str]:
+    """One row, in the order of `COLUMNS`."""
+    ours, loop, floor = row.ways["graphcon"], row.ways["loop"], row.ways["floor"]
+    over_csr = row.speedup("csr")
+    return [
+        f"{ours.best * 1e3:.1f} ±{ours.spread:.0%}",
+        f"{row.speedup():.2f}× ±{loop.spread:.0%}",
+        "-" if over_csr is None else f"{over_csr:.2f}×",
+        f"{ours.best / floor.best:.2f}×",
+        *("-" if way.peak_bytes is None else f"{way.peak_bytes / 1e6:.0f}" for way in (ours, loop)),
+    ]
+
+
+def sentences(found: list[Row]) -> Iterator[str]:
+    """What the rows of a coupling come to."""
+    for name, values in bench.summary(found).items():
+        yield (
+            f"{name}: {values['geometric_mean']:.2f} × over the loop (geometric mean; the bare products would have "
+            f"{values['ceiling']:.2f} ×), at least {values['least']:.2f} ×, and at most "
+            f"{values['most_over_floor']:.2f} × the floor on zinc, superpixel and ppi"
+        )

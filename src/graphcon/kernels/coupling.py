@@ -73,7 +73,8 @@ class Coupling:
         """Takes steps; returns x, y, theta and edge to go on from."""
         needed = torch.is_grad_enabled() and any(value.requires_grad for value in (x, y, theta, edge))
         edges = self.edge is not None and self.edge.requires_grad
-        need = int(needed) + 2 * int(needed and edges) + 4 * int(needed and coefficients)
+        state = x.requires_grad or y.requires_grad
+        need = needed * (1 + 2 * edges + 4 * coefficients + 8 * state)
         return take_steps(x, y, theta, edge, self.graph[:5], seeds, steps, plan, need)
 
     def _edge(self, x: Tensor) -> Tensor:

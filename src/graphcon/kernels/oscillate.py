@@ -47,7 +47,7 @@ def oscillate(
     val, bias = x.new_empty(0, 1).numpy(), x.new_zeros(x.size(1)).numpy()
     with _runtime.threads(x.numel()):
         aggregate_and_step(
-            ptr, none, val, number(1), z.numpy(), 0, 0, True, 0, bias, x.numpy(), y.numpy(), alpha.numpy(),
+            ptr, none, val, val, number(1), z.numpy(), 0, 0, True, 0, bias, x.numpy(), y.numpy(), alpha.numpy(),
             gamma.numpy(), number(dt), ACTIVATIONS[act], number(act_leak), threshold(dropout),
             number(1 / (1 - dropout)), int(seed), xo.numpy(), yo.numpy(), slope.numpy(),
         )  # fmt: skip

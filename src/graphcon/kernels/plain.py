@@ -18,13 +18,18 @@ def coupling(x: Tensor, p: Parameters, edge: Tensor, ptr: Tensor, col: Tensor, s
     values = h[:, plan.value_at : plan.value_at + plan.sums * plan.width].view(nodes, plan.sums, plan.width)
     if plan.gated:
         target, source = h[:, : plan.width], h[:, plan.width : 2 * plan.width]
-        gate = torch.sigmoid(target[row] + source[col])
-        out = x.new_zeros(nodes, plan.width).index_add(0, row, gate * values[col].squeeze(1))
+        pull, value = target[row] + source[col], values[col].squeeze(1)
+        if edge.numel():
+            pull, value = pull + edge[:used, : plan.width], value + edge[:used, plan.width :]
+        gate = torch.sigmoid(pull)
+        out = x.new_zeros(nodes, plan.width).index_add(0, row, gate * value)
         if plan.kind == "gated-mean":
             out = out / (x.new_zeros(nodes, plan.width).index_add(0, row, gate) + plan.leak)
     else:
-        weights = _weights(h, p, edge[:used], row, col, seed, plan)
-        out = x.new_zeros(nodes, plan.sums, plan.width).index_add(0, row, weights.unsqueeze(-1) * values[col])
+        weights, value = _weights(h, p, edge[:used], row, col, seed, plan), values[col]
+        if plan.kind == "dot" and edge.numel():
+            value = value + edge[:used].view_as(value)
+        out = x.new_zeros(nodes, plan.sums, plan.width).index_add(0, row, weights.unsqueeze(-1) * value)
         out = plan.mix * (out.flatten(1) if plan.concat else out.sum(1))
     if plan.skip:
         out = out + h[:, plan.skip_at :]
@@ -43,11 +48,12 @@ def _weights(h: Tensor, p: Parameters, edge: Tensor, row: Tensor, col: Tensor, s
     else:
         width = plan.width if plan.kind == "dynamic" else plan.key
         target = h[:, plan.target_at : plan.target_at + plan.heads * width]
-        source = h[:, plan.source_at : plan.source_at + plan.heads * width]
+        source = h[:, plan.source_at : plan.source_at + plan.heads * width][col]
+        source = source + edge if edge.numel() else source
         if plan.kind == "dynamic":
-            product = functional.leaky_relu(target[row] + source[col], plan.leak) * p.vector
+            product = functional.leaky_relu(target[row] + source, plan.leak) * p.vector
         else:
-            product = target[row] * source[col]
+            product = target[row] * source
         score = product.view(-1, plan.heads, width).sum(-1)
     top = score.new_full((len(h), plan.heads), -torch.inf)
     top = top.scatter_reduce(0, row.unsqueeze(1).expand_as(score), score.detach(), "amax")

@@ -18,9 +18,11 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels import _runtime, plain
+from graphcon.kernels._compiled import padded
 from graphcon.kernels.plan import Plan
+from graphcon.kernels.workspace import scratch
 
-_NEED_SAVED, _NEED_EDGE, _NEED_COEFFICIENTS = 1, 2, 4
+_NEED_EDGE, _NEED_COEFFICIENTS, _NEED_STATE = 2, 4, 8
 
 
 @torch.library.custom_op("graphcon::walk", mutates_args=())
@@ -72,10 +74,10 @@ def walk(
         act_leak: See there.
         dropout: See there.
         dt: See there.
-        need: What gradients will be asked for: 1 any, 2 that of edge, 4 those of alpha and gamma.
+        need: What gradients will be asked for: 1 any, 2 that of edge, 4 those of alpha and gamma, 8 those of x and y.
     """
     plan = Plan(kind, heads, width, key, concat, skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt)
-    saved = [stack.zero_() for stack in _saved(x, graph, steps, plan, need)]  # what is not written is defined, too
+    saved = _saved(x, graph, steps, plan, need, Tensor.new_zeros)  # what is not written is defined, too
     return *_run(x, y, theta, edge, graph, seeds, steps, plan, saved), saved
 
 
@@ -99,7 +101,7 @@ def _run(
 @walk.register_fake
 def _(x, y, theta, edge, graph, seeds, steps, *args):
     *numbers, need = args
-    saved = _saved(x, graph, steps, Plan(*numbers), need)
+    saved = _saved(x, graph, steps, Plan(*numbers), need, Tensor.new_empty)
     like = torch.contiguous_format
     return (
         torch.empty_like(x, memory_format=like),
@@ -110,13 +112,15 @@ def _(x, y, theta, edge, graph, seeds, steps, *args):
     )
 
 
-def _saved(x: Tensor, graph: Sequence[Tensor], steps: int, plan: Plan, need: int) -> list[Tensor]:
+def _saved(
+    x: Tensor, graph: Sequence[Tensor], steps: int, plan: Plan, need: int, empty: Callable[..., Tensor]
+) -> list[Tensor]:
     """The stacks of states, H, slopes, attention and velocities; those that nobody will ask for are empty."""
     (nodes, channels), slots = x.shape, graph[1].size(0)
     need_h = plan.attends or plan.gated or bool(need & _NEED_EDGE)
 
     def stack(wanted: bool, depth: int, rows: int, columns: int) -> Tensor:
-        return x.new_empty(depth if wanted and need else 0, (rows * columns + 15) // 16 * 16)
+        return empty(x, depth if wanted and need else 0, padded(rows, columns))
 
     return [
         stack(True, steps - 1, nodes, channels),
@@ -157,7 +161,10 @@ def walk_backward(
     dt: float,
     need: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """From the gradients of the results of :func:`walk` to those of x, y, theta and edge."""
+    """From the gradients of the results of :func:`walk` to those of x, y, theta and edge.
+
+    What `need` does not ask for is left unfinished.
+    """
     plan = Plan(kind, heads, width, key, concat, skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt)
     return _run_back(gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, steps, plan, need)
 
@@ -172,12 +179,10 @@ def _run_back(
         from graphcon.kernels import _compiled
 
         parameters = plan.split(theta, x.size(1))
-        edges, coefficients = bool(need & _NEED_EDGE), bool(need & _NEED_COEFFICIENTS)
+        wanted = (bool(need & what) for what in (_NEED_EDGE, _NEED_COEFFICIENTS, _NEED_STATE))
         with _runtime.threads(_work(x, graph, plan)):
             loops = _compiled.Loops(plan, parameters, edge, graph, seeds)
-            _compiled.backward(
-                gx, gy, gtheta, gedge, x, y, loops, parameters, steps, saved, edges, coefficients
-            )  # fmt: skip
+            _compiled.backward(gx, gy, gtheta, gedge, x, y, loops, parameters, steps, saved, *wanted)
         return gx, gy, gtheta, gedge
     with _runtime.autograd_inside_an_op():
         inputs = [value.detach().requires_grad_() for value in (x, y, theta, edge)]
@@ -242,7 +247,7 @@ class EagerWalk(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need):  # pyright: ignore  # autograd Functions take any arguments
-        saved = _saved(x, graph, steps, plan, need)
+        saved = _saved(x, graph, steps, plan, need, scratch)
         if need:
             _keep(ctx, x, y, theta, edge, graph, seeds, steps, plan, need, saved)
         return _run(x, y, theta, edge, graph, seeds, steps, plan, saved)

@@ -8,6 +8,7 @@ from torch.nn import Sigmoid
 from torch_geometric.nn import ResGatedGraphConv
 
 from graphcon.kernels.coupling import Coupling
+from graphcon.kernels.layers.edges import given_as_expected
 from graphcon.kernels.plan import Plan
 from graphcon.kernels.structure import known
 
@@ -15,15 +16,19 @@ from graphcon.kernels.structure import known
 def bind_res_gated(
     layer: ResGatedGraphConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None
 ) -> Coupling | None:
-    """ResGatedGraphConv without edge features: the gates as they are."""
-    whole = isinstance(layer.in_channels, int) and edge_attr is None and layer.edge_dim is None
+    """ResGatedGraphConv: the gates as they are, with and without edge features."""
+    whole = isinstance(layer.in_channels, int) and given_as_expected(edge_attr, layer.edge_dim)
     if not whole or type(layer.act) is not Sigmoid:
         return None
+    graph = known(edge_index).graph(edge_index, x.size(0), False)
     lins = [layer.lin_key, layer.lin_query, layer.lin_value]
+    # The maps take node and edge side by side: what they make of the edge is the same at every step.
+    key, query, value = (lin.weight[:, x.size(1) :] for lin in lins)
+    edge = None if edge_attr is None else graph.spread(edge_attr @ torch.cat([key + query, value]).t(), 0.0)
+    weight = torch.cat([lin.weight[:, : x.size(1)] for lin in lins])
     shift = torch.cat([lin.bias for lin in lins])
     plan = Plan("gated", 1, x.size(1), 0, True, False, True, 1.0, 0.0, 0.0)
-    graph = known(edge_index).graph(edge_index, x.size(0), False)
-    coupling = Coupling(plan, torch.cat([lin.weight for lin in lins]), graph, shift=shift, bias=layer.bias)
+    coupling = Coupling(plan, weight, graph, shift=shift, bias=layer.bias, edge=edge)
     return coupling if layer.lin_skip is None else coupling.plus_linear(layer.lin_skip.weight)
 
 

@@ -3,14 +3,22 @@ from torch import Tensor
 from torch_geometric.nn import GATv2Conv
 
 from graphcon.kernels.coupling import Coupling
+from graphcon.kernels.layers.edges import linear_terms
 from graphcon.kernels.plan import Plan
 from graphcon.kernels.structure import known
 
 
 def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
-    """GATv2: heads, concat or mean, attention dropout, shared weights, a residual map."""
-    if edge_attr is not None or not isinstance(layer.in_channels, int):
+    """GATv2: heads, concat or mean, attention dropout, shared weights, a residual map, edge features."""
+    if not isinstance(layer.in_channels, int):
         return None
+    graph = known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops)
+    edge = None
+    if edge_attr is not None:
+        lin = layer.lin_edge
+        edge = None if lin is None else linear_terms(layer, graph, edge_attr, lin.weight, x.size(0))
+        if edge is None:
+            return None
     heads, width = layer.heads, layer.out_channels
     biases: list[Tensor] = [lin.bias for lin in (layer.lin_l, layer.lin_r)]
     plan = Plan(
@@ -20,9 +28,10 @@ def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | No
     coupling = Coupling(
         plan,
         torch.cat([layer.lin_l.weight, layer.lin_r.weight]),
-        known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops),
+        graph,
         shift=torch.cat(biases) if biases[0] is not None else None,
         bias=layer.bias,
+        edge=edge,
         vector=layer.att.flatten(),
     )
     return coupling if layer.res is None else coupling.plus_linear(layer.res.weight)

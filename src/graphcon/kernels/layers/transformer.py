@@ -1,28 +1,47 @@
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 from torch_geometric.nn import TransformerConv
 
 from graphcon.kernels.coupling import Coupling
+from graphcon.kernels.layers.edges import given_as_expected
 from graphcon.kernels.plan import Plan
 from graphcon.kernels.structure import known
 
 
-def bind(layer: TransformerConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
-    """PyG's transformer layer: heads, concat or mean, attention dropout, the skip connection."""
-    if layer.beta or edge_attr is not None or layer.lin_edge is not None or not isinstance(layer.in_channels, int):
+def bind(
+    layer: TransformerConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None
+) -> Callable[[Tensor], Tensor] | None:
+    """PyG's transformer layer: heads, concat or mean, attention dropout, edge features, the skip connection, beta."""
+    if not isinstance(layer.in_channels, int) or not given_as_expected(edge_attr, layer.edge_dim):
         return None
+    graph = known(edge_index).graph(edge_index, x.size(0), False)
+    edge = None if layer.lin_edge is None else graph.spread(layer.lin_edge(edge_attr), 0.0)
     heads, width = layer.heads, layer.out_channels
     scale = 1.0 / math.sqrt(width)
     lins = [layer.lin_key, layer.lin_value]
-    lins += [layer.lin_skip] if layer.root_weight else []
+    skip = layer.root_weight and not layer.beta
+    lins += [layer.lin_skip] if skip else []
     weight = torch.cat([scale * layer.lin_query.weight, *(lin.weight for lin in lins)])
     shift = None
     if layer.lin_query.bias is not None:
         shift = torch.cat([scale * layer.lin_query.bias, *(lin.bias for lin in lins)])
     plan = Plan(
-        "dot", heads, width, width, layer.concat, layer.root_weight, shift is not None,
+        "dot", heads, width, width, layer.concat, skip, shift is not None,
         1.0 if layer.concat else 1.0 / heads, 0.0, layer.dropout if layer.training else 0.0,
     )  # fmt: skip
-    return Coupling(plan, weight, known(edge_index).graph(edge_index, x.size(0), False), shift=shift)
+    coupling = Coupling(plan, weight, graph, shift=shift, edge=edge)
+    return _gated_skip(layer, coupling) if layer.beta else coupling
+
+
+def _gated_skip(layer: TransformerConv, attention: Coupling) -> Callable[[Tensor], Tensor]:
+    """With ``beta=True`` a learned share of the skip connection takes the place of as much of the attention."""
+
+    def coupling(x: Tensor) -> Tensor:
+        out, own = attention(x), layer.lin_skip(x)
+        share = layer.lin_beta(torch.cat([out, own, out - own], dim=-1)).sigmoid()
+        return share * own + (1 - share) * out
+
+    return coupling

@@ -8,13 +8,14 @@ from graphcon.kernels.loops.oscillator import finish_row
 
 @parallel_jit
 def aggregate_and_step(
-    ptr, col, val, mix, h, v0, width, concat, skip0, bias, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed,
-    xo, yo, slope,
+    ptr, col, val, edge, mix, h, v0, width, concat, skip0, bias, x, y, alpha, gamma, dt, act, leak, threshold, scale,
+    seed, xo, yo, slope,
 ):  # fmt: skip
     """One step of the oscillator: aggregation, linear term, bias, activation, dropout and update in one pass.
 
     Head k of a node's values stands in the columns from ``v0 + k * width`` on of h, the linear term from skip0 on
-    (-1: there is none). Heads are put side by side or added up, with the factor mix.
+    (-1: there is none). Heads are put side by side or added up, with the factor mix. What edge has, if anything, is
+    added to the values.
     """
     for i in prange(x.shape[0]):
         z, own = yo[i], h[i]
@@ -26,12 +27,15 @@ def aggregate_and_step(
             for c in range(z.shape[0]):
                 z[c] = bias[c]
         for e in range(ptr[i], ptr[i + 1]):
-            other, weights = h[col[e]], val[e]
+            other, given, weights = h[col[e]], edge[e], val[e]
             for k in range(heads):
                 a, at = mix * weights[k], k * wide
                 to = at if concat else index(0)
                 for c in range(wide):
                     z[to + c] += a * other[first + at + c]
+                if edge.shape[0] > 0:
+                    for c in range(wide):
+                        z[to + c] += a * given[at + c]
         finish_row(i, z, slope[i], x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed, xo[i])
 
 

@@ -1,0 +1,62 @@
+"""Memory that walks use again and again.
+
+The first touch of fresh memory is what costs: the system has to find and clear every page. On a batch of molecules that
+took longer than the aggregation which wrote to it. What a walk has done with is therefore kept for the next one.
+"""
+
+import math
+import threading
+import weakref
+
+import torch
+from torch import Tensor
+
+#: As much as this is kept while nobody uses it.
+KEPT_BYTES = 1 << 30
+# Below this size fresh memory costs nothing: malloc has pages at hand.
+_SMALL_BYTES = 1 << 17
+
+_free: list[Tensor] = []
+# A garbage collection may give memory back in the middle of a request for some.
+_lock = threading.RLock()
+
+
+def scratch(like: Tensor, *size: int) -> Tensor:
+    """An uninitialised tensor; its memory is used again once nobody holds the tensor or a view of it any more.
+
+    Args:
+        like: Tells the type.
+        *size: The shape.
+    """
+    needed = math.prod(size) * like.element_size()
+    if needed < _SMALL_BYTES:
+        return like.new_empty(size)
+    block = _take(needed)
+    # The tensor holds the array and the array tells when it is let go of, which a tensor does not.
+    array = block.numpy()[:needed]
+    weakref.finalize(array, _give_back, block).atexit = False
+    return torch.from_numpy(array).view(like.dtype).view(size)
+
+
+def free_memory() -> None:
+    """Gives back to the system what is kept for the next walk."""
+    with _lock:
+        _free.clear()
+
+
+def _take(needed: int) -> Tensor:
+    """The smallest block that is large enough without being wasteful, or a new one."""
+    with _lock:
+        fitting = [block for block in _free if needed <= len(block) <= 2 * needed]
+        if not fitting:
+            # A little more than needed, so that a batch that is somewhat larger still fits.
+            return torch.empty(needed + needed // 8, dtype=torch.uint8)
+        block = min(fitting, key=len)
+        _free[:] = [other for other in _free if other is not block]
+        return block
+
+
+def _give_back(block: Tensor) -> None:
+    with _lock:
+        if len(block) + sum(map(len, _free)) <= KEPT_BYTES:
+            _free.append(block)

@@ -1,0 +1,66 @@
+"""Memory is used again only when nobody can see it any more, and no more than a little of it is kept."""
+
+import pytest
+import torch
+
+from graphcon import GraphCON, kernels
+from graphcon.kernels import workspace
+from graphcon.kernels.workspace import scratch
+
+from graphs import random_graph
+from kernel_cases import CHANNELS, build
+
+LIKE, LARGE = torch.empty(0), 1 << 16
+
+
+@pytest.fixture(autouse=True)
+def _empty():
+    kernels.free_memory()
+    yield
+    kernels.free_memory()
+
+
+def test_memory_that_was_let_go_of_is_used_again():
+    first = scratch(LIKE, 4, LARGE)
+    where = first.data_ptr()
+    del first
+    assert scratch(LIKE, 4, LARGE - 7).data_ptr() == where
+
+
+def test_a_view_or_an_array_keeps_it():
+    held = [scratch(LIKE, LARGE)[5:], scratch(LIKE, LARGE).numpy(), scratch(LIKE, LARGE).view(2, -1).unbind(0)[1]]
+    assert not workspace._free
+    before = [torch.as_tensor(part).clone() for part in held]
+    scratch(LIKE, LARGE).fill_(7.0)
+    assert all(torch.equal(torch.as_tensor(part), copy) for part, copy in zip(held, before, strict=True))
+
+
+def test_what_is_kept_is_limited_and_can_be_given_back(monkeypatch):
+    monkeypatch.setattr(workspace, "KEPT_BYTES", 10 * LARGE)
+    for held in ([scratch(LIKE, LARGE) for _ in range(2)], [scratch(LIKE.double(), LARGE)]):
+        del held
+    kept = sum(map(len, workspace._free))
+    assert 0 < kept <= 10 * LARGE
+    kernels.free_memory()
+    assert not workspace._free
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_it_is_aligned_and_of_the_type_asked_for(dtype: torch.dtype):
+    for size in (3, LARGE):
+        value = scratch(LIKE.to(dtype), 2, size)
+        assert value.dtype is dtype
+        assert value.shape == (2, size)
+        assert value.data_ptr() % 64 == 0
+
+
+def test_walks_that_wait_for_their_backward_pass_do_not_disturb_each_other():
+    x, edges = torch.randn(6000, CHANNELS), random_graph(6000, 6000)
+    network = GraphCON(build("gat"), 4, memory="store")
+
+    def gradient(loss: torch.Tensor) -> torch.Tensor:
+        return torch.autograd.grad(loss, network.coupling.lin.weight)[0]
+
+    alone = [gradient(network(factor * x, edges).square().sum()) for factor in (1.0, 2.0)]
+    together = [network(factor * x, edges).square().sum() for factor in (1.0, 2.0)]
+    assert all(torch.equal(gradient(loss), expected) for loss, expected in zip(together, alone, strict=True))
