@@ -17,8 +17,8 @@ from graphcon.training.config import Recipe
 WORKFLOW = """Deep graph networks of coupled oscillators.
 
 demo → data → train → evaluate → predict → export: see one, look at data, train a recipe or own tables, measure, use.
-compare trains several models at several depths; tune searches settings on validation data; models and recipes list
-what can be trained by name."""
+report writes a page about runs, diagnose looks inside a model; compare trains several models at several depths; tune
+searches settings on validation data; models and recipes list what can be trained by name."""
 
 _OPTIONS = "--model.options."
 _WITH_RECIPE = (["train"], ["tune"], ["compare"])
@@ -43,7 +43,7 @@ def demo(
     Example: graphcon demo --out runs/demo --seed 1 --act relu --energy-only
 
     Args:
-        out: Where the figures and the numbers go.
+        out: Where the page, the figures and the numbers go.
         seed: Seed of the features, the weights and the split.
         act: The activation of the energy figure; much depends on it.
         energy_only: Whether to leave the training out.
@@ -51,9 +51,7 @@ def demo(
     from graphcon.experiments import demo as showing
 
     _check_folder(out)
-    showing.show_energy(out, seed, act, console)
-    if not energy_only:
-        showing.show_depth(out, seed, console)
+    showing.show(out, seed, act, energy_only, console)
 
 
 @app.command
@@ -367,6 +365,80 @@ def predict(
     from graphcon.training import commands
 
     commands.predict(run, nodes, edges, graphs, out, console)
+
+
+@app.command
+def diagnose(
+    run: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")] = None,
+    /,
+    compare: Annotated[str, tyro.conf.arg(metavar="MODELS")] = "",
+    depths: str = "2,4,8,16,32,64,128",
+    data: Annotated[str, tyro.conf.arg(metavar="NAME")] = "cora",
+    data_root: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+    channels: int = 32,
+    train: bool = False,
+    epochs: int = 60,
+    seed: int = 0,
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+) -> None:
+    """Measures energy, distance, rank and gradient at every step: of a run, or of models side by side.
+
+    Example: graphcon diagnose runs/texas-gcn
+    Example: graphcon diagnose --compare gcn,gat,graphcon-gcn --depths 2,8,32,128
+    Example: graphcon diagnose --compare gcn,graphcon-gcn --depths 16 --data texas --train
+
+    Args:
+        run: A run folder.
+        compare: Models to put side by side in place of a run, with commas between.
+        depths: Their depths, with commas between.
+        data: The set they see.
+        data_root: Where it is looked for first.
+        channels: Their width.
+        train: Whether they are trained, or left with random weights.
+        epochs: The most epochs of a training.
+        seed: Seed of the split and of the weights.
+        out: Where numbers and pictures go, by default the run folder or runs/diagnose.
+    """
+    from graphcon.experiments import diagnose as diagnosing
+
+    if (run is None) == (not compare):
+        raise InputError("graphcon diagnose takes a run folder, or --compare and models with commas between")
+    if out is not None:
+        _check_folder(out)
+    if run is not None:
+        diagnosing.diagnose_run(run, out, console)
+        return
+    names = tuple(name.strip() for name in compare.split(",") if name.strip())
+    recipe = diagnosing.recipe_for(data, data_root, channels, epochs, seed)
+    diagnosing.diagnose_models(recipe, names, _whole("--depths", depths), train, out or Path("runs/diagnose"), console)
+
+
+def _whole(option: str, text: str) -> tuple[int, ...]:
+    """Whole numbers with commas between."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts or not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise InputError(f"{option} {text}: must be whole numbers from 1 on, with commas between, as in 2,8,32")
+    return tuple(int(part) for part in parts)
+
+
+@app.command
+def report(
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN [RUN ...]")],
+    /,
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+) -> None:
+    """Writes one page about a run, or about several compared: it opens anywhere, without a network.
+
+    Example: graphcon report runs/texas-gcn
+    Example: graphcon report runs/gcn runs/graphcon-gcn --out compared.html
+
+    Args:
+        runs: Run folders; a folder of several runs stands for all of them.
+        out: The page, by default report.html in the first folder.
+    """
+    from graphcon.report import commands
+
+    commands.write_report(runs, out, console)
 
 
 @app.command

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from graphcon.errors import InputError
 from graphcon.experiments.compare import Cell, Row, plan, run_cells
-from graphcon.report.comparison import Panel, comparison_figure
+from graphcon.report.figures import Panel, comparison_figure
 from graphcon.training.commands import show_warnings_plainly
 from graphcon.training.config import Recipe
 from graphcon.training.loop import Reporter
