@@ -12,17 +12,17 @@ from graphcon.stability import Stability
 State = tuple[Tensor, ...]
 
 
-class Oscillator(Protocol):
+class Network(Protocol):
     """What the message tells of the network in which a state diverged."""
 
     steps: int
 
     @property
-    def stability(self) -> Stability: ...
+    def stability(self) -> Stability | str: ...
 
 
 class DivergenceError(ArithmeticError):
-    """The state of an oscillator became NaN or infinite.
+    """The state became NaN or infinite.
 
     Attributes:
         step: The step at which it began; 0 where the input had it already.
@@ -40,6 +40,8 @@ _watching = False
 def detect_divergence() -> Iterator[None]:
     """Within this context every `GraphCON` looks at its state after every step and raises `DivergenceError`.
 
+    So does every rival that is a differential equation.
+
     It costs a pass over the state per step; outside the context nothing is looked at.
 
     Example::
@@ -55,12 +57,12 @@ def detect_divergence() -> Iterator[None]:
         _watching = before
 
 
-def watched(walk: Callable[..., State], oscillator: Oscillator) -> Callable[..., State]:
+def watched(walk: Callable[..., State], network: Network) -> Callable[..., State]:
     """Returns the walk as it is, or within :func:`detect_divergence` one that looks at the state after every step.
 
     Args:
         walk: Steps, ``(first, last, *state) -> state``.
-        oscillator: Whose steps they are.
+        network: Whose steps they are.
     """
     if not _watching:
         return walk
@@ -68,15 +70,15 @@ def watched(walk: Callable[..., State], oscillator: Oscillator) -> Callable[...,
     def looking(first: int, last: int, *state: Tensor) -> State:
         for n in range(first, last):
             if n == 0:
-                _look(0, state, oscillator)
+                _look(0, state, network)
             state = walk(n, n + 1, *state)
-            _look(n + 1, state, oscillator)
+            _look(n + 1, state, network)
         return state
 
     return looking
 
 
-def _look(n: int, state: State, oscillator: Oscillator) -> None:
+def _look(n: int, state: State, network: Network) -> None:
     for name, value in zip(("X", "Y"), state, strict=False):
         bad = ~torch.isfinite(value)
         if not bool(bad.any()):
@@ -87,8 +89,8 @@ def _look(n: int, state: State, oscillator: Oscillator) -> None:
         if n == 0:
             raise DivergenceError(f"the state {name} is {what} before the first step ({share}): check the input", 0)
         raise DivergenceError(
-            f"the state {name} became {what} at step {n} of {oscillator.steps} ({share}). "
-            f"Without the coupling the step is {oscillator.stability} "
+            f"the state {name} became {what} at step {n} of {network.steps} ({share}). "
+            f"Without the coupling the step is {network.stability} "
             "Smaller dt, more damping alpha, a bounded act such as 'tanh' or gradient clipping tame it.",
             n,
         )

@@ -1,7 +1,7 @@
 """GraphCON: any message-passing layer as the coupling of damped oscillators."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import torch
@@ -152,13 +152,29 @@ class GraphCON(Module):
             return_velocity (bool, optional): Returns the pair of all X and all Y. (default: :obj:`False`)
             **kwargs: What the coupling takes by name.
         """
+        states = list(self.states(x, *args, y=y, return_velocity=True, **kwargs))
+        xs = torch.stack([x for x, _ in states])
+        return (xs, torch.stack([y for _, y in states])) if return_velocity else xs
+
+    def states(
+        self, x: Tensor, *args: Any, y: Tensor | None = None, return_velocity: bool = False, **kwargs: Any
+    ) -> Iterator[Any]:
+        r"""Yields :math:`X_0, \ldots, X_N` one by one: what depth costs in memory is up to who asks.
+
+        Gradients are kept unless within :obj:`torch.no_grad`.
+
+        Args:
+            x (torch.Tensor): The node features :math:`X_0`, ``[nodes, channels]``.
+            *args: What the coupling takes after x.
+            y (torch.Tensor, optional): The velocities :math:`Y_0`. (default: :obj:`x`)
+            return_velocity (bool, optional): Yields pairs :math:`(X_n, Y_n)`. (default: :obj:`False`)
+            **kwargs: What the coupling takes by name.
+        """
         walk, state = self._prepare(x, y, args, kwargs)
-        states = [state]
+        yield state[:2] if return_velocity else state[0]
         for n in range(self.steps):
             state = walk(n, n + 1, *state)
-            states.append(state)
-        xs = torch.stack([state[0] for state in states])
-        return (xs, torch.stack([state[1] for state in states])) if return_velocity else xs
+            yield state[:2] if return_velocity else state[0]
 
     def reset_parameters(self) -> None:
         """Resets the layers, and alpha and gamma to the values given at the start."""

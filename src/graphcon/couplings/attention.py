@@ -76,14 +76,18 @@ class DotProductConv(MessagePassing):
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         """Runs the layer on ``x [nodes, in_channels]`` and ``edge_index [2, edges]``."""
-        query = self.lin_query(x).view(-1, self.heads, self.key_channels)
-        key = self.lin_key(x).view(-1, self.heads, self.key_channels)
         value = x if self.lin_value is None else self.lin_value(x)
-        if self.add_self_loops:
-            edge_index, _ = add_remaining_self_loops(edge_index, num_nodes=x.size(0))
-        attention = self.edge_updater(edge_index, query=query, key=key, size=(x.size(0), x.size(0)))
+        edge_index, attention = self.attention(x, edge_index)
         out = self.propagate(edge_index, value=value, attention=attention, size=(x.size(0), x.size(0)))
         return out if self.bias is None else out + self.bias
+
+    def attention(self, x: Tensor, edge_index: Tensor) -> tuple[Tensor, Tensor]:
+        """The edges, with self-loops where they are wanted, and the entries of A on them, ``[edges]``."""
+        query = self.lin_query(x).view(-1, self.heads, self.key_channels)
+        key = self.lin_key(x).view(-1, self.heads, self.key_channels)
+        if self.add_self_loops:
+            edge_index, _ = add_remaining_self_loops(edge_index, num_nodes=x.size(0))
+        return edge_index, self.edge_updater(edge_index, query=query, key=key, size=(x.size(0), x.size(0)))
 
     def edge_update(
         self,

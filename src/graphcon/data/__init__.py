@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from graphcon.data._protocols import PROTOCOLS, Protocol
     from graphcon.data._source import open_data
     from graphcon.data._split import Split
-    from graphcon.data._statistics import Statistics, edge_homophily, node_homophily, statistics
+    from graphcon.data._statistics import Statistics, statistics
     from graphcon.data.tables import NewData, TableSchema, read_tables
+    from graphcon.diagnostics.homophily import edge_homophily, node_homophily
 
 _MODULES = ("convert", "splits", "superpixels", "synthetic")
 _HOMES = {

@@ -9,39 +9,10 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 from torch_geometric.data import Data
-from torch_geometric.utils import degree, is_undirected, subgraph, to_undirected
+from torch_geometric.utils import degree, is_undirected, subgraph
 
 from graphcon.data._dataset import GraphDataset
-
-
-def node_homophily(edge_index: Tensor, y: Tensor) -> float:
-    r"""The measure of Pei et al.: the share of a node's neighbours with its label, averaged over the nodes.
-
-    .. math::
-        \beta = \frac{1}{|V|} \sum_{v \in V} \frac{|\{u \in N_v : y_u = y_v\}|}{|N_v|}
-
-    Edges are taken without direction and once; a self-loop makes a node its own neighbour; nodes without a
-    neighbour have no share and are left out of the average.
-    """
-    source, target = to_undirected(edge_index, num_nodes=y.numel())
-    same = (y[source] == y[target]).double()
-    neighbours = degree(target, y.numel(), dtype=torch.double)
-    share = torch.zeros_like(neighbours).index_add_(0, target, same) / neighbours
-    return float(share[neighbours > 0].mean())
-
-
-def edge_homophily(edge_index: Tensor, y: Tensor) -> float:
-    r"""The share of edges that join equal labels, every undirected edge counted once and self-loops included.
-
-    .. math::
-        h = |\{\{u, v\} \in E : y_u = y_v\}| \,/\, |E|
-
-    This is what the levels in the paper's tables are, to both digits on all six graphs, although its text
-    names the measure of Pei et al. (:func:`node_homophily`).
-    """
-    source, target = to_undirected(edge_index, num_nodes=y.numel())
-    once = source <= target
-    return float((y[source[once]] == y[target[once]]).double().mean())
+from graphcon.diagnostics.homophily import edge_homophily, node_homophily
 
 
 def components(edge_index: Tensor, num_nodes: int) -> tuple[int, Tensor]:
@@ -73,8 +44,8 @@ class Statistics:
         edges: Columns of ``edge_index``, in all graphs together: an undirected edge counts twice.
         features: Width of the input.
         outputs: Number of classes, labels or values.
-        edge_homophily: See :func:`edge_homophily`; None where nodes have no classes.
-        node_homophily: See :func:`node_homophily`; None where nodes have no classes.
+        edge_homophily: See :func:`graphcon.diagnostics.edge_homophily`; None where nodes have no classes.
+        node_homophily: See :func:`graphcon.diagnostics.node_homophily`; None where nodes have no classes.
         components: Connected components of all graphs together.
         isolated: Nodes without an edge to another node.
         self_loops: Edges from a node to itself.

@@ -6,21 +6,42 @@ All functions take ``x`` as ``[nodes, channels]`` or, with any leading dimension
 
 import torch
 from torch import Tensor
+from torch_geometric.utils import degree
+
+from graphcon.diagnostics._per_graph import answer, count, graph_of_nodes, sum_per_graph
 
 
-def dirichlet_energy(x: Tensor, edge_index: Tensor) -> Tensor:
+def dirichlet_energy(
+    x: Tensor, edge_index: Tensor, batch: Tensor | None = None, *, by_degree: bool = False, relative: bool = False
+) -> Tensor:
     r"""The paper's Dirichlet energy, eq. (13): zero if and only if all neighbours have the same features.
 
     .. math::
         \mathbf{E}(X) = \frac{1}{v} \sum_{i} \sum_{j \in \mathcal{N}_i} \|X_i - X_j\|^2
 
-    An undirected edge stands in ``edge_index`` in both directions and is counted twice, as in the paper.
+    An undirected edge stands in ``edge_index`` in both directions and is counted twice, as in the paper; a directed
+    one is counted once. A node without neighbours adds nothing but counts among the v.
 
     Args:
         x (torch.Tensor): Node features, ``[..., nodes, channels]``.
         edge_index (torch.Tensor): The edges, ``[2, edges]``.
+        batch (torch.Tensor, optional): The graph of every node, ``[nodes]``; then every graph has its own
+            energy. (default: one graph)
+        by_degree (bool, optional): Compares :math:`X_i / \sqrt{1 + d_i}` with d the edges that end in a node. This is
+            zero where a GCN comes to rest, as the paper's form is not. (default: :obj:`False`)
+        relative (bool, optional): Divides by :math:`\frac{1}{v} \sum_i \|X_i\|^2`: a state that only shrinks keeps
+            its energy. Zero for a state of zeros. (default: :obj:`False`)
+
+    Returns:
+        The energy ``[...]``, or ``[..., graphs]`` for a batch.
     """
-    return _squared_differences(x, edge_index).sum(-1) / max(x.size(-2), 1)
+    graph, graphs = graph_of_nodes(x, batch), count(batch)
+    seen = x
+    if by_degree:
+        seen = x / (1 + degree(edge_index[1], x.size(-2), dtype=x.dtype)).sqrt().unsqueeze(-1)
+    energy = sum_per_graph(_squared_differences(seen, edge_index), graph[edge_index[1]], graphs)
+    size = sum_per_graph(x.square().sum(-1), graph, graphs) if relative else graph.bincount(minlength=graphs)
+    return answer(torch.where(size > 0, energy / size, 0.0), batch)
 
 
 def coupled_energy(x: Tensor, y: Tensor, edge_index: Tensor, edge_weight: Tensor) -> Tensor:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,11 +27,11 @@ class Adaptive(Integrator):
     allows_random_force = False
 
     def __init__(self, rtol: float = 1e-6, atol: float = 1e-8, method: str = "dopri5"):
-        _torchdiffeq()
+        torchdiffeq("integrator='adaptive'")
         self.rtol, self.atol, self.method = rtol, atol, method
 
     def bind(self, dt: float, alpha: Coefficient, gamma: Coefficient) -> Callable[..., State]:
-        odeint = _torchdiffeq().odeint
+        odeint = torchdiffeq("integrator='adaptive'").odeint
 
         def step(force: Force, x: Tensor, y: Tensor) -> State:
             def slope(_: Tensor, state: State) -> State:
@@ -47,12 +48,12 @@ class Adaptive(Integrator):
         return stability.analyse_exact(dt, alpha, gamma)
 
 
-def _torchdiffeq():
+def torchdiffeq(wanted: str) -> Any:
+    """The library of solvers; where it is missing, says which option wanted it and how to install it."""
     try:
         import torchdiffeq
     except ImportError as error:
         raise ImportError(
-            "integrator='adaptive' needs torchdiffeq, which is not installed. "
-            "Install it with: pip install 'graphcon[ode]'"
+            f"{wanted} needs torchdiffeq, which is not installed. Install it with: pip install 'graphcon[ode]'"
         ) from error
     return torchdiffeq

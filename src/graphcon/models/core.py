@@ -1,7 +1,7 @@
 """Steps one after another: the one loop that the plain networks and the rivals run on."""
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -64,11 +64,15 @@ class Core(Module):
     @torch.no_grad()
     def trajectory(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Tensor:
         """The state X after every step, ``[steps + 1, nodes, channels]``, keeping no gradients."""
-        walk = self._walk(self.prepare(x, edge_index, **kwargs))
-        states = [self.begin(x)]
+        return torch.stack(list(self.states(x, edge_index, **kwargs)))
+
+    def states(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Iterator[Tensor]:
+        """Yields ``x`` and then the state X after every step."""
+        walk, state = self._walk(self.prepare(x, edge_index, **kwargs)), self.begin(x)
+        yield state[0]
         for n in range(self.steps):
-            states.append(walk(n, n + 1, *states[-1]))
-        return torch.stack([state[0] for state in states])
+            state = walk(n, n + 1, *state)
+            yield state[0]
 
     def prepare(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Any:
         """What all steps need of the graph, made once per call."""

@@ -8,18 +8,24 @@ from torch_geometric.nn import conv
 from graphcon.models.card import ModelCard
 from graphcon.models.net import GraphCONNet
 from graphcon.models.rivals import (
+    a_dgn,
     appnp,
+    cgnn,
     dgn,
     dropedge,
     g2,
     gat_ppr,
     gcnii,
+    gde,
     geniepath,
     geom_gcn,
     gprgnn,
+    grand,
     h2gcn,
     jknet,
+    kuramoto,
     pairnorm,
+    pde_gcn,
     pna,
     positioned,
     resgcn,
@@ -64,27 +70,37 @@ def coupling_card(name: str) -> ModelCard:
     )
 
 
-#: One card per rival, in the order of the list that `graphcon models` prints.
-RIVALS: tuple[ModelCard, ...] = (
-    gat_ppr.CARD,
-    sage.MEAN,
-    sage.MAX,
-    positioned.MONET,
-    positioned.SPLINE,
-    gcnii.CARD,
-    pairnorm.CARD,
-    dropedge.CARD,
-    jknet.CARD,
-    gprgnn.CARD,
-    h2gcn.CARD,
-    geom_gcn.CARD,
-    geniepath.CARD,
-    pna.CARD,
-    dgn.CARD,
-    appnp.CARD,
-    g2.CARD,
-    resgcn.CARD,
-    rev.CARD,
+#: The `CARDS` of every file in `rivals/`, in the order of the list that `graphcon models` prints.
+RIVALS: tuple[ModelCard, ...] = tuple(
+    card
+    for file in (
+        # layers, and what is put around them
+        gat_ppr,
+        sage,
+        positioned,
+        gcnii,
+        pairnorm,
+        dropedge,
+        jknet,
+        gprgnn,
+        h2gcn,
+        geom_gcn,
+        geniepath,
+        pna,
+        dgn,
+        appnp,
+        g2,
+        resgcn,
+        rev,
+        # differential equations
+        grand,
+        pde_gcn,
+        cgnn,
+        gde,
+        a_dgn,
+        kuramoto,
+    )
+    for card in file.CARDS
 )
 
 #: All models by name.

@@ -1,6 +1,5 @@
 """Batches of a part: the whole graph with some of its nodes, or some of the graphs."""
 
-import inspect
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
@@ -12,6 +11,7 @@ from torch.nn import Module
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
+from graphcon._calling import arguments
 from graphcon.data import GraphDataset
 
 
@@ -88,18 +88,7 @@ class Batches:
 def apply(model: Module, data: Data) -> Tensor:
     """Calls a model with what its forward names: any of PyG's models, or one of ours."""
     own = cast(Module, model.module) if is_wrapped(model) else model  # Fabric's wrapper takes anything
-    names = inspect.signature(own.forward).parameters
-    available = {
-        "x": data.x,
-        "edge_index": data.edge_index,
-        "edge_weight": data.get("edge_weight"),
-        "edge_attr": data.get("edge_attr"),
-        "batch": data.get("batch"),
-        "batch_size": data.num_graphs if "batch" in data else None,
-        "x_categories": data.get("x_categories"),
-        "pos": data.get("pos"),
-    }
-    return model(**{name: value for name, value in available.items() if name in names and value is not None})
+    return model(**arguments(own, data))
 
 
 def mix(seed: int, epoch: int) -> int:

@@ -107,6 +107,8 @@ def _own_options(config: ModelConfig, card: ModelCard) -> dict[str, Any]:
     where = f"model.name = {config.name!r}"
     takes = {name: option for name, option in card.options.items() if name not in (*card.fields, "edge_dim")}
     for name in config.options:
+        if name in card.fields:
+            raise InputError(f"model.options.{name}: is given as model.{name}")
         if name not in takes:
             near = get_close_matches(name, takes, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""

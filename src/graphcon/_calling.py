@@ -1,0 +1,23 @@
+"""Calling any model with what its forward names."""
+
+import inspect
+from typing import Any
+
+from torch.nn import Module
+from torch_geometric.data import Data
+
+
+def arguments(model: Module, data: Data) -> dict[str, Any]:
+    """What the data have of the arguments that a model's forward names: any of PyG's models, or one of ours."""
+    names = inspect.signature(model.forward).parameters
+    available = {
+        "x": data.x,
+        "edge_index": data.edge_index,
+        "edge_weight": data.get("edge_weight"),
+        "edge_attr": data.get("edge_attr"),
+        "batch": data.get("batch"),
+        "batch_size": data.num_graphs if "batch" in data else None,
+        "x_categories": data.get("x_categories"),
+        "pos": data.get("pos"),
+    }
+    return {name: value for name, value in available.items() if name in names and value is not None}

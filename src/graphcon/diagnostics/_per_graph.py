@@ -1,0 +1,30 @@
+"""Sums per graph, so that every measure has one answer for one graph and one per graph for a batch."""
+
+import torch
+from torch import Tensor
+
+
+def graph_of_nodes(x: Tensor, batch: Tensor | None) -> Tensor:
+    """The graph of every node, ``[nodes]``: all in graph 0 where there is no batch."""
+    if batch is None:
+        return torch.zeros(x.size(-2), dtype=torch.long, device=x.device)
+    if batch.shape != (x.size(-2),):
+        raise ValueError(
+            f"batch has shape {tuple(batch.shape)}, but x has {x.size(-2)} nodes: it names the graph of every node"
+        )
+    return batch
+
+
+def sum_per_graph(values: Tensor, graph: Tensor, graphs: int) -> Tensor:
+    """Sums ``values [..., items]`` over the items of every graph, ``[..., graphs]``."""
+    return values.new_zeros(*values.shape[:-1], graphs).index_add(-1, graph, values)
+
+
+def count(batch: Tensor | None) -> int:
+    """The number of graphs."""
+    return 1 if batch is None else int(batch.max()) + 1 if batch.numel() else 0
+
+
+def answer(per_graph: Tensor, batch: Tensor | None) -> Tensor:
+    """``[..., graphs]`` for a batch, ``[...]`` for a single graph."""
+    return per_graph.squeeze(-1) if batch is None else per_graph

@@ -1,0 +1,145 @@
+"""How much of the loss's gradient reaches every step."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import Module
+from torch_geometric.data import Data
+
+from graphcon import kernels
+from graphcon._calling import arguments
+from graphcon.diagnostics.watching import evaluating, find_core, find_layers, first, given, stream
+
+
+class GradientNorms(NamedTuple):
+    r"""Norms of the loss's gradient along the depth.
+
+    Attributes:
+        states: :math:`\|\partial L / \partial X_n\|` for :math:`n = 0, \ldots, N`, ``[steps + 1]``.
+        weights: :math:`\|\partial L / \partial W_n\|` for the weights as step :math:`n = 1, \ldots, N` sees them,
+            ``[steps]``. Of weights that steps share, this is each step's part of the sum.
+    """
+
+    states: Tensor
+    weights: Tensor
+
+
+def gradient_norms(model: Module, data: Data, loss: Callable[[Tensor], Tensor]) -> GradientNorms:
+    r"""Norms of the gradient of a loss with respect to the state and the weights of every step.
+
+    The states are those of :func:`trajectory_table`. The model is in evaluation mode meanwhile; its own ``.grad``
+    are not touched. The memory is that of one training step without checkpoints.
+
+    Args:
+        model (torch.nn.Module): A model of PyG, of this package or of one's own.
+        data (torch_geometric.data.Data): A graph or a batch, handed over as the model's forward names it.
+        loss (Callable): The loss as a function of what the model returns.
+
+    Example::
+
+        norms = gradient_norms(model, data, lambda out: F.cross_entropy(out[data.train_mask], data.y[data.train_mask]))
+    """
+    norms = _Norms()
+    inputs = arguments(model, data)
+    if isinstance(x := inputs.get("x"), Tensor) and x.is_floating_point():
+        inputs["x"] = x.detach().requires_grad_()
+    # On the kernels all steps are one operation; the layers' own path has every state.
+    with evaluating(model), kernels.disabled(), torch.enable_grad(), _recorded(model, norms):
+        value = loss(model(**inputs))
+    wanted = [p for p in model.parameters() if p.requires_grad]
+    wanted += [v for v in inputs.values() if isinstance(v, Tensor) and v.requires_grad]
+    torch.autograd.grad(value, wanted, allow_unused=True)
+    return norms.collect()
+
+
+class _Norms:
+    """Collects squared norms while the gradient flows back; of each tensor only its norm is kept."""
+
+    def __init__(self) -> None:
+        self.squares: dict[str, list[float]] = {"states": [], "weights": []}
+
+    def watch(self, kind: str, *tensors: Tensor) -> None:
+        """Starts the next step of a kind with these tensors."""
+        squares = self.squares[kind]
+        squares.append(0.0)
+        place = len(squares) - 1
+
+        def arrived(gradient: Tensor) -> None:
+            squares[place] += float(gradient.double().square().sum())
+
+        for tensor in tensors:
+            if tensor.requires_grad:
+                tensor.register_hook(arrived)
+
+    def collect(self) -> GradientNorms:
+        return GradientNorms(*(torch.tensor(squares, dtype=torch.double).sqrt() for squares in self.squares.values()))
+
+
+@contextmanager
+def _recorded(model: Module, norms: _Norms) -> Iterator[None]:
+    """Within this context states and weights are watched as the model runs."""
+    core = find_core(model)
+    with ExitStack() as undo:
+        if core is not None and hasattr(core, "states"):
+            undo.callback(core.__dict__.pop, "forward", None)
+            core.forward = lambda *args, **kwargs: _walk(core, norms, args, kwargs)
+            yield
+            return
+        last: list[Tensor] = []
+
+        def enter(layer: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            norms.watch("states", given(args, kwargs))
+            norms.watch("weights", *_alias(layer))
+
+        def leave(layer: Module, args: tuple[Any, ...], out: Any) -> None:
+            _restore(layer)
+            last[:] = [first(out)]
+
+        for layer in find_layers(model):
+            undo.callback(_restore, layer)
+            undo.callback(layer.register_forward_pre_hook(enter, with_kwargs=True).remove)
+            undo.callback(layer.register_forward_hook(leave).remove)
+        yield
+        norms.watch("states", *last)
+
+
+def _walk(core: Module, norms: _Norms, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """A core's forward, state by state, each step with weights of its own."""
+    states = stream(core, *args, **kwargs)
+    state = next(states)
+    norms.watch("states", state)
+    parts = list(core.children())
+    while True:
+        aliases = [alias for part in parts for alias in _alias(part)]
+        try:
+            state = next(states)
+        except StopIteration:
+            return state
+        finally:
+            for part in parts:
+                _restore(part)
+        norms.watch("states", state)
+        norms.watch("weights", *aliases)
+
+
+def _alias(layer: Module) -> list[Tensor]:
+    """Puts a view in the place of every parameter: a gradient that passes it is that of this call alone."""
+    aliases = []
+    for module in layer.modules():
+        for name, parameter in module._parameters.items():
+            if parameter is not None and parameter.requires_grad:
+                module.__dict__.setdefault(_KEPT, {})[name] = parameter
+                module._parameters[name] = parameter.view_as(parameter)  # pyright: ignore[reportArgumentType]
+                aliases.append(module._parameters[name])
+    return aliases
+
+
+def _restore(layer: Module) -> None:
+    for module in layer.modules():
+        module._parameters.update(module.__dict__.pop(_KEPT, {}))
+
+
+_KEPT = "_parameters_behind_aliases"

@@ -1,0 +1,69 @@
+"""How many directions the nodes' features fill."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from graphcon.diagnostics._per_graph import answer, count, graph_of_nodes
+
+Measure = Callable[[Tensor, int], Tensor]  # of the singular values and the number of nodes
+
+
+def effective_rank(x: Tensor, batch: Tensor | None = None) -> Tensor:
+    r"""The effective rank of Roy and Vetterli: the exponential of the entropy of the singular values.
+
+    .. math::
+        \mathrm{erank}(X) = \exp\Big(-\sum_k p_k \ln p_k\Big), \qquad p_k = \frac{\sigma_k}{\sum_l \sigma_l}
+
+    Between 1 (all nodes on one line through the origin, as after smoothing) and the smaller of nodes and channels, and
+    smooth in between. Zero for a state of zeros, NaN for one that is not finite.
+
+    Args:
+        x (torch.Tensor): Node features, ``[..., nodes, channels]``.
+        batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
+
+    Returns:
+        The rank ``[...]``, or ``[..., graphs]`` for a batch.
+    """
+    return _per_graph(_effective, x, batch)
+
+
+def numerical_rank(x: Tensor, batch: Tensor | None = None, tolerance: float | None = None) -> Tensor:
+    r"""The number of singular values above ``tolerance`` times the largest.
+
+    Args:
+        x (torch.Tensor): Node features, ``[..., nodes, channels]``.
+        batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
+        tolerance (float, optional): What counts as zero, relative to the largest singular value. (default: the larger
+            of nodes and channels, times the rounding error of the number format)
+
+    Returns:
+        The rank ``[...]``, or ``[..., graphs]`` for a batch; NaN for a state that is not finite.
+    """
+
+    def counted(sigma: Tensor, nodes: int) -> Tensor:
+        limit = max(nodes, x.size(-1)) * torch.finfo(x.dtype).eps if tolerance is None else tolerance
+        return (sigma > limit * sigma[..., :1]).sum(-1).to(x.dtype)
+
+    return _per_graph(counted, x, batch)
+
+
+def _effective(sigma: Tensor, nodes: int) -> Tensor:
+    total = sigma.sum(-1, keepdim=True)
+    p = sigma / total
+    entropy = -torch.xlogy(p, p).sum(-1)
+    return torch.where(total.squeeze(-1) > 0, entropy.exp(), 0.0)
+
+
+def _per_graph(measure: Measure, x: Tensor, batch: Tensor | None) -> Tensor:
+    graph = graph_of_nodes(x, batch)
+    ranks = [_of_finite(measure, x[..., graph == g, :] if batch is not None else x) for g in range(count(batch))]
+    return answer(torch.stack(ranks, -1), batch)
+
+
+def _of_finite(measure: Measure, x: Tensor) -> Tensor:
+    """The measure of the singular values, and NaN where there are none because the state is not finite."""
+    finite = x.isfinite().all(-1).all(-1)  # [...]
+    sigma = torch.linalg.svdvals(torch.where(finite[..., None, None], x, 0.0))
+    return torch.where(finite, measure(sigma, x.size(-2)), torch.nan)

@@ -1,0 +1,98 @@
+"""All measures of every state of a model, as a table."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import polars as pl
+import torch
+from torch import Tensor
+from torch.nn import Module
+from torch_geometric.data import Data
+
+from graphcon._calling import arguments
+from graphcon.diagnostics.distance import mean_average_distance
+from graphcon.diagnostics.energy import dirichlet_energy
+from graphcon.diagnostics.gradient_norms import gradient_norms
+from graphcon.diagnostics.rank import effective_rank, numerical_rank
+from graphcon.diagnostics.watching import check_rows, evaluating, watched
+
+
+def measure_state(x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> dict[str, float]:
+    """All measures of one state, each the mean over the graphs of a batch.
+
+    Args:
+        x (torch.Tensor): Node features, ``[nodes, channels]``.
+        edge_index (torch.Tensor): The edges, ``[2, edges]``.
+        batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
+    """
+    measures = {
+        "energy": dirichlet_energy(x, edge_index, batch),
+        "energy_by_degree": dirichlet_energy(x, edge_index, batch, by_degree=True),
+        "energy_relative": dirichlet_energy(x, edge_index, batch, relative=True),
+        "mad": mean_average_distance(x, edge_index, batch),
+        "effective_rank": effective_rank(x, batch),
+        "rank": numerical_rank(x, batch),
+        "size": x.square().mean().sqrt(),
+    }
+    return {name: float(value.mean()) for name, value in measures.items()}
+
+
+def state_table(states: Iterable[Tensor], edge_index: Tensor, batch: Tensor | None = None) -> pl.DataFrame:
+    """All measures of states as they come: a row per state, of which only one is held at a time.
+
+    Args:
+        states (Iterable): The states, ``[nodes, channels]`` each; also a stacked trajectory.
+        edge_index (torch.Tensor): The edges, ``[2, edges]``.
+        batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
+
+    Returns:
+        The columns step, energy, energy_by_degree, energy_relative, mad, effective_rank, rank and size (the root of
+        the mean square of all features).
+    """
+    return pl.DataFrame([{"step": n} | measure_state(x, edge_index, batch) for n, x in enumerate(states)])
+
+
+@torch.no_grad()
+def trajectory_table(model: Module, data: Data, loss: Callable[[Tensor], Tensor] | None = None) -> pl.DataFrame:
+    """All measures of every state of any model: of PyG, of this package or of one's own.
+
+    The states are those a `GraphCON` or another core tells of itself; in every other model what its message-passing
+    layers are given, and at the end what the last one returns. They are measured as they come, so that depth costs no
+    memory. The model is in evaluation mode meanwhile.
+
+    Args:
+        model (torch.nn.Module): The model.
+        data (torch_geometric.data.Data): A graph or a batch, handed over as the model's forward names it.
+        loss (Callable, optional): A loss as a function of what the model returns. With it the table has the columns
+            ``state_gradient`` and ``weight_gradient``, see :func:`gradient_norms`. (default: :obj:`None`)
+
+    Returns:
+        A row per state, with the columns of :func:`state_table`.
+
+    Example::
+
+        table = trajectory_table(torch_geometric.nn.models.GCN(16, 64, 32, 7), data)
+    """
+    rows: list[dict[str, Any]] = []
+    edge_index, batch, nodes = data.edge_index, data.get("batch"), data.num_nodes
+    assert edge_index is not None
+    assert nodes is not None
+
+    def see(state: Tensor) -> None:
+        rows.append({"step": len(rows)} | measure_state(check_rows(state, nodes), edge_index, batch))
+
+    with evaluating(model), watched(model, see):
+        model(**arguments(model, data))
+    table = pl.DataFrame(rows)
+    if loss is None:
+        return table
+    norms = gradient_norms(model, data, loss)
+    if len(norms.states) != len(table):
+        raise ValueError(
+            f"the model tells {len(table)} states, but its layers are called {len(norms.weights)} times: gradients per "
+            "step need a method `states` that yields them"
+        )
+    return table.with_columns(
+        pl.Series("state_gradient", norms.states.tolist()),
+        pl.Series("weight_gradient", [None, *norms.weights.tolist()]),
+    )
