@@ -64,6 +64,6 @@ def core(
     return Flow(layers, channels, num_layers, act, dt=epsilon, method=method, memory=memory)
 
 
-CARD = rival(
-    "a-dgn", core, "an antisymmetric map that neither grows nor decays", "Gravina et al. 2023, arXiv:2210.09789"
+CARDS = (
+    rival("a-dgn", core, "an antisymmetric map that neither grows nor decays", "Gravina et al. 2023, arXiv:2210.09789"),
 )
