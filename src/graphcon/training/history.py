@@ -168,10 +168,11 @@ class Neighbours:
 
 def _convolutions(model: Module) -> tuple[Stack, list[GCNConv]]:
     core = model.net.core if isinstance(model, TaskModel) else None
-    plain = isinstance(core, Stack) and not core.residual
-    if not plain or not all(type(layer) is GCNConv and layer.normalize for layer in core.layers):
-        raise InputError("data.batching = 'vr-gcn' trains a plain gcn: use model.name = 'gcn', or another batching")
-    return core, [cast(GCNConv, core.layers[n if len(core.layers) > 1 else 0]) for n in range(core.steps)]
+    if isinstance(core, Stack) and not core.residual:
+        layers = [layer for layer in core.layers if type(layer) is GCNConv and layer.normalize]
+        if len(layers) == len(core.layers):
+            return core, [layers[n if len(layers) > 1 else 0] for n in range(core.steps)]
+    raise InputError("data.batching = 'vr-gcn' trains a plain gcn: use model.name = 'gcn', or another batching")
 
 
 def _exact(model: TaskModel, data: Data) -> Tensor:

@@ -83,9 +83,11 @@ def pagerank_edges(edges: np.ndarray, nodes: int, alpha: float, k: int) -> tuple
     return np.concatenate(found, axis=1), np.concatenate(values)
 
 
-CARD = rival(
-    "gat-ppr",
-    GATPPR,
-    "GAT on the nearest nodes by personalised PageRank",
-    "Gasteiger et al. 2019, arXiv:1911.05485",
+CARDS = (
+    rival(
+        "gat-ppr",
+        GATPPR,
+        "GAT on the nearest nodes by personalised PageRank",
+        "Gasteiger et al. 2019, arXiv:1911.05485",
+    ),
 )

@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -61,13 +62,10 @@ class H2GCN(Core):
     def end(self, *state: Tensor) -> Tensor:
         return self.dropout(torch.cat(state[::-1], dim=-1))
 
-    @torch.no_grad()
-    def trajectory(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Tensor:
-        """The mean of the blocks of :math:`R_n` after every round, ``[steps + 1, nodes, channels]``."""
-        graph, states = self.prepare(x, edge_index), self.begin(x)
-        for n in range(self.steps):
-            states = self.step(n, graph, *states)
-        return torch.stack([state.unflatten(-1, (-1, self.channels)).mean(-2) for state in states[::-1]])
+    def states(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Iterator[Tensor]:
+        """Yields the mean of the blocks of every :math:`R_n`, ``[nodes, channels]``."""
+        for state in super().states(x, edge_index, **kwargs):
+            yield state.unflatten(-1, (-1, self.channels)).mean(-2)
 
 
 def two_hops(edges: np.ndarray, nodes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -84,13 +82,15 @@ def two_hops(edges: np.ndarray, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(pairs, axis=1), np.repeat([1, 2], [pair.shape[1] for pair in pairs])
 
 
-CARD = rival(
-    "h2gcn",
-    H2GCN,
-    "neighbours, those at distance two and the node itself kept apart",
-    "Zhu et al. 2020, arXiv:2006.11468",
-    exceptions={
-        "reset": "its rounds have no weights: all are in the encoder and the decoder",
-        "trajectory": "its states double in width, and what goes to the decoder is all of them",
-    },
+CARDS = (
+    rival(
+        "h2gcn",
+        H2GCN,
+        "neighbours, those at distance two and the node itself kept apart",
+        "Zhu et al. 2020, arXiv:2006.11468",
+        exceptions={
+            "reset": "its rounds have no weights: all are in the encoder and the decoder",
+            "trajectory": "its states double in width, and what goes to the decoder is all of them",
+        },
+    ),
 )

@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -73,7 +74,7 @@ class Rev(Core):
         self.blocks = ModuleList(
             GroupAddRev(ModuleList(_Block(layer, width, self.act) for layer in group)) for group in layers
         )
-        self.norm = LayerNorm(channels)
+        self.norm, self.keeps_states = LayerNorm(channels), False
         # Undoing a step gives no gradient to what comes with the graph, so learned edge features are not taken.
         self.takes = taken_by(layers[0]) & {"edge_weight"}
 
@@ -86,17 +87,27 @@ class Rev(Core):
 
     def step(self, n: int, graph: _Graph, *state: Tensor) -> State:
         block = cast(GroupAddRev, self.blocks[n])
-        block.disable = not torch.is_grad_enabled()  # nothing to undo, and the states may be wanted
+        block.disable = self.keeps_states or not torch.is_grad_enabled()
         return (block(*state, graph),)
+
+    def states(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Iterator[Tensor]:
+        """Yields ``x`` and then the state X after every step; none of them is freed."""
+        self.keeps_states = True
+        try:
+            yield from super().states(x, edge_index, **kwargs)
+        finally:
+            self.keeps_states = False
 
     def end(self, *state: Tensor) -> Tensor:
         return self.act(self.norm(state[0]))
 
 
-CARD = rival(
-    "rev",
-    Rev,
-    "reversible residual blocks: memory does not grow with depth",
-    "Li et al. 2021, arXiv:2106.07476",
-    exceptions={"trajectory": "what goes to the decoder is the last state normalised and activated"},
+CARDS = (
+    rival(
+        "rev",
+        Rev,
+        "reversible residual blocks: memory does not grow with depth",
+        "Li et al. 2021, arXiv:2106.07476",
+        exceptions={"trajectory": "what goes to the decoder is the last state normalised and activated"},
+    ),
 )

@@ -1,5 +1,6 @@
 """Figures of what was measured."""
 
+from graphcon.report.figures.comparison import Panel, comparison_figure
 from graphcon.report.figures.curves import Sensitivity, depth_figure, energy_figure, sensitivity_figure
 from graphcon.report.figures.molecule import molecule_animation, molecule_figure
 from graphcon.report.figures.reproduced import Bar, lines_figure, map_figure, rows_figure
@@ -8,7 +9,9 @@ from graphcon.report.figures.states import states_figure
 
 __all__ = [
     "Bar",
+    "Panel",
     "Sensitivity",
+    "comparison_figure",
     "depth_figure",
     "energy_figure",
     "lines_figure",

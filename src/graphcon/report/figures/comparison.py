@@ -4,11 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from graphcon.report.figures import LINES, PALETTE, STYLE
+from graphcon.report.figures._style import LINES, MARKERS, PALETTE, drawing
 
 
 class Panel(NamedTuple):
@@ -28,26 +26,23 @@ def comparison_figure(depths: Sequence[int], panels: Sequence[Panel], path: Path
         path: Where the picture goes; its ending tells the format.
         title: What is shown.
     """
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(11.0, 6.4), layout="constrained")
+    with drawing(path, 11.0, 6.4) as figure:
         places: list[Axes] = list(figure.subplots(2, 3).flat)
         for axes, panel in zip(places, panels, strict=False):
-            for n, values in enumerate(panel.curves.values()):
+            for n, (model, values) in enumerate(panel.curves.items()):
                 means, spreads = zip(*values, strict=True)
-                style = {"color": PALETTE[n % len(PALETTE)], "linestyle": LINES[n // len(PALETTE) % len(LINES)]}
-                axes.errorbar(
-                    depths, means, None if panel.log else spreads, marker="o", markersize=5, capsize=3, **style
-                )
+                colour, line = PALETTE[n % len(PALETTE)], LINES[n // len(PALETTE) % len(LINES)]
+                marker, bars = MARKERS[n % len(MARKERS)], None if panel.log else spreads
+                axes.errorbar(depths, means, bars, fmt=f"{line}{marker}", color=colour, capsize=3, label=model)
             axes.set_xscale("log", base=2)
             if panel.log:
                 axes.set_yscale("log")
+            else:
+                axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
             axes.set_xticks(depths, [str(depth) for depth in depths])
-            axes.minorticks_off()
+            axes.set_xticks([], minor=True)
             axes.set(xlabel="layers", title=panel.title)
         for axes in places[len(panels) :]:
             axes.set_axis_off()
-        lines = [part.lines[0] for part in places[0].containers]  # pyright: ignore[reportAttributeAccessIssue]
-        places[-1].legend(lines, list(panels[0].curves), loc="center left")
+        places[-1].legend(*places[0].get_legend_handles_labels(), loc="center left")
         figure.suptitle(title, x=0.01, ha="left")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=140)
