@@ -276,7 +276,8 @@ def variant_of(name: str, dataset: str, model: str) -> str:
 
 
 @cache
-def _printed() -> dict[str, Any]:
+def printed() -> dict[str, Any]:
+    """All figures of the paper, by table, data set and row."""
     return tomllib.loads((files("graphcon.experiments") / "paper.toml").read_text())
 
 
@@ -290,7 +291,7 @@ def paper_figure(table: str, dataset: str, model: str, point: str = "") -> tuple
         point: The column's label.
     """
     depth = f"@{point.removesuffix(' layers')}" if point.endswith("layers") else ""
-    found = _printed().get(table, {}).get(dataset, {}).get(f"{model}{depth}")
+    found = printed().get(table, {}).get(dataset, {}).get(f"{model}{depth}")
     return None if found is None else (found[0], found[1] if len(found) > 1 else None)
 
 
