@@ -10,18 +10,26 @@ from pathlib import Path
 import polars as pl
 import pytest
 import torch
+from torch_geometric.data import Data
 
 from graphcon import cli
-from graphcon.data import load
+from graphcon.data import Split, convert, load
+from graphcon.experiments import depth
+from graphcon.experiments.demo_page import demo_page
 from graphcon.report.blocks import Chart, Matrix, Page, Panel, Series, Table, Words
+from graphcon.report.evidence import Evidence
+from graphcon.report.mistakes import mistakes
 from graphcon.report.render import render
 from graphcon.report.scales import Scale, fit
 from graphcon.training import run
 from graphcon.training.baseline import baseline
 from graphcon.training.config import DataConfig, ModelConfig, Recipe, TrainerConfig
+from graphcon.training.folder import RunFolder
+from graphcon.training.model import build
 from graphcon.training.spec import TaskSpec
 
 from browser import Browser, missing
+from graphs import ring
 
 EVIL = "<script>alert('x')</script>"
 QUICK = TrainerConfig(epochs=4, validate_every=1, threads=1)
@@ -125,6 +133,30 @@ def test_the_baseline_is_learned_on_the_training_part_alone():
     errors = [abs(float(graph.y) - mean) for graph in molecules.part("test")]
     found = baseline(molecules, TaskSpec.of(molecules))["test"]["mae"]
     assert found == pytest.approx(sum(errors) / len(errors), rel=1e-4)
+
+
+def test_labels_of_nodes_in_many_graphs_are_told_too():
+    generator = torch.Generator().manual_seed(0)
+    graphs = [
+        Data(x=torch.rand(n, 3), edge_index=ring(n), y=torch.randint(2, (n, 4), generator=generator).float())
+        for n in (5, 6, 7, 8)
+    ]
+    split = Split("own", torch.tensor([0, 1]), torch.tensor([2]), torch.tensor([3]), 4, "graph")
+    dataset = convert.from_pyg(graphs, split=split)
+    spec, recipe = TaskSpec.of(dataset), Recipe(model=ModelConfig(channels=4, steps=2))
+    trained = run.Trained(build(recipe.model, spec).eval(), spec, recipe, None, Path("nowhere"))
+    labels, worst = mistakes(Evidence(RunFolder(Path("nowhere")), trained, dataset, {}, []))
+    truths = {row[0]: row[1].value for row in labels.rows}
+    assert list(truths.values()) == [float(graphs[3].y[:, int(name.split()[-1])].sum()) for name in truths]
+    assert len(worst.rows) == 8
+    assert {row[0] for row in worst.rows} == {f"node {i} of graph 3" for i in range(8)}
+
+
+def test_the_page_of_the_demo_tells_both_experiments():
+    rows = [depth.Row(name, layers, 0.5, 1e-3, 1.0) for layers in (2, 4) for name in depth.MODELS]
+    html = unescape(render(demo_page({"GCN": {"GCN": [1.0, 0.5], "GraphCON-GCN": [1.0, 0.9]}}, rows, 3, "relu")))
+    assert "Trained on Cora at 4 layers the accuracy on test data is 50.0 % in gcn and 50.0 % in graphcon-gcn." in html
+    assert "graphcon demo --seed 3 --act relu" in html
 
 
 def test_an_unfinished_run_and_runs_that_cannot_be_compared_are_refused(pages: Path, tmp_path: Path, capsys):

@@ -13,7 +13,7 @@ from graphcon._calling import arguments
 from graphcon.diagnostics.distance import mean_average_distance
 from graphcon.diagnostics.energy import dirichlet_energy
 from graphcon.diagnostics.gradient_norms import gradient_norms
-from graphcon.diagnostics.rank import effective_rank, numerical_rank
+from graphcon.diagnostics.rank import both_ranks
 from graphcon.diagnostics.watching import check_rows, evaluating, watched
 
 
@@ -25,14 +25,15 @@ def measure_state(x: Tensor, edge_index: Tensor, batch: Tensor | None = None) ->
         edge_index (torch.Tensor): The edges, ``[2, edges]``.
         batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
     """
+    effective, numerical = both_ranks(x, batch)
     measures = {
         "energy": dirichlet_energy(x, edge_index, batch),
         "energy_by_degree": dirichlet_energy(x, edge_index, batch, by_degree=True),
         "energy_relative": dirichlet_energy(x, edge_index, batch, relative=True),
         "energy_relative_by_degree": dirichlet_energy(x, edge_index, batch, by_degree=True, relative=True),
         "mad": mean_average_distance(x, edge_index, batch),
-        "effective_rank": effective_rank(x, batch),
-        "rank": numerical_rank(x, batch),
+        "effective_rank": effective,
+        "rank": numerical,
         "size": x.square().mean().sqrt(),
     }
     return {name: float(value.mean()) for name, value in measures.items()}

@@ -35,8 +35,8 @@ def demo_page(groups: Groups, rows: Sequence[depth.Row], seed: int, act: str) ->
 
 def _lead(groups: Groups, rows: Sequence[depth.Row]) -> list[str]:
     last = {name: values[-1] for members in groups.values() for name, values in members.items()}
-    told = ", ".join(f"{value:.1e} in {name}" for name, value in last.items())
-    sentences = [f"After {energy.LAYERS} layers with random weights the Dirichlet energy is {told}."]
+    told = "; ".join(f"{name}: {value:.1e}" for name, value in last.items())
+    sentences = [f"Dirichlet energy after {energy.LAYERS} layers with random weights: {told}."]
     if rows:
         deepest = max(row.depth for row in rows)
         ends = " and ".join(f"{100 * row.accuracy:.1f} % in {row.model}" for row in rows if row.depth == deepest)
