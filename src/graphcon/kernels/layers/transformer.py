@@ -1,5 +1,6 @@
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -36,7 +37,7 @@ def bind(
     return _gated_skip(layer, coupling) if layer.beta else coupling
 
 
-def _gated_skip(layer: TransformerConv, attention: Coupling) -> Callable[[Tensor], Tensor]:
+def _gated_skip(layer: Any, attention: Coupling) -> Callable[[Tensor], Tensor]:
     """With ``beta=True`` a learned share of the skip connection takes the place of as much of the attention."""
 
     def coupling(x: Tensor) -> Tensor:
