@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Callable, Iterable
 
+from graphcon.errors import InputError
 from graphcon.report.blocks import Block, Chart, Code, Group, Number, Page, Panel, Series, Table, Words
 from graphcon.report.evidence import Evidence
 from graphcon.report.measures import MEASURES
@@ -139,11 +140,17 @@ def _inside(kin: Kin) -> list[Block]:
     words = Words(
         (f"What every step holds, with the trained weights {where}; gradients are those of the loss on training data.",)
     )
-    charts = [
+    try:
+        return [words, *_measures(kin)]
+    except InputError as error:
+        return [Words((str(error),))]
+
+
+def _measures(kin: Kin) -> list[Chart]:
+    return [
         Chart(m.title, "step", m.axis, _curves(kin, _column(m.column)), log_y=m.logarithmic, note=m.reading)
         for m in MEASURES
     ]
-    return [words, *charts]
 
 
 def _column(name: str) -> Callable[[Evidence], dict[float, float]]:
