@@ -72,8 +72,9 @@ def _lead(kin: Kin) -> list[str]:
         if plain is not None:
             text += f" The plain stack of the same layer, {plain}, reaches {_mean(kin[plain], part, metric):.4f}."
         sentences.append(text)
-    if len(kin) == 1 and len(members := next(iter(kin.values()))) == 1:
-        told = members[0].metrics
+    members = next(iter(kin.values()))
+    told = members[0].metrics
+    if len(kin) == len(members) == 1 and "stopped" in told:  # not in a file that `graphcon evaluate` began
         sentences.append(
             f"{told['parameters']:,} parameters, the weights of epoch {told['best_epoch']} of {told['epochs']}, "
             f"selected on validation {members[0].metric}; {ENDED[told['stopped']]}."
@@ -122,10 +123,10 @@ def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
 
 
 def _learning(kin: Kin) -> list[Block]:
-    metric = next(iter(kin.values()))[0].metric
-    marks = []
-    if len(kin) == 1 and len(members := next(iter(kin.values()))) == 1:
-        marks = [(members[0].metrics["best_epoch"], "best")]
+    members = next(iter(kin.values()))
+    metric = members[0].metric
+    best = members[0].metrics.get("best_epoch")
+    marks = [(best, "best")] if len(kin) == len(members) == 1 and best else []
     loss = _curves(kin, lambda run: {line["epoch"]: line["loss"] for line in run.log})
     value = _curves(kin, lambda run: {line["epoch"]: line["val"][metric] for line in run.log if "val" in line})
     return [
