@@ -17,9 +17,10 @@ from graphcon.data import Split, convert, load
 from graphcon.experiments import depth
 from graphcon.experiments.demo_page import demo_page
 from graphcon.report.blocks import Chart, Matrix, Page, Panel, Series, Table, Words
-from graphcon.report.evidence import Evidence
+from graphcon.report.evidence import Evidence, gather_all
 from graphcon.report.mistakes import mistakes
 from graphcon.report.render import render
+from graphcon.report.run_page import build_page
 from graphcon.report.scales import Scale, fit
 from graphcon.training import run
 from graphcon.training.baseline import baseline
@@ -150,6 +151,19 @@ def test_labels_of_nodes_in_many_graphs_are_told_too():
     assert list(truths.values()) == [float(graphs[3].y[:, int(name.split()[-1])].sum()) for name in truths]
     assert len(worst.rows) == 8
     assert {row[0] for row in worst.rows} == {f"node {i} of graph 3" for i in range(8)}
+
+
+def test_a_model_that_does_not_tell_its_states_still_has_its_page(pages: Path):
+    class Silent(torch.nn.Module):
+        act = staticmethod(torch.relu)
+
+        def forward(self, x, edge_index):
+            return x
+
+    (one,) = gather_all((pages / "plain",))
+    one.trained.model.net.core = Silent()
+    inside = build_page([one]).panels[2]
+    assert "gcn cannot be seen inside: TaskModel has no message-passing layer" in inside.blocks[0].paragraphs[0]
 
 
 def test_the_page_of_the_demo_tells_both_experiments():

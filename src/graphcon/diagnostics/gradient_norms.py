@@ -13,6 +13,8 @@ from graphcon import kernels
 from graphcon._calling import arguments
 from graphcon.diagnostics.watching import evaluating, find_core, find_layers, first, given, stream
 
+_KEPT = "_parameters_behind_aliases"  # where a module keeps its parameters meanwhile
+
 
 class GradientNorms(NamedTuple):
     r"""Norms of the loss's gradient along the depth.
@@ -140,6 +142,3 @@ def _alias(layer: Module) -> list[Tensor]:
 def _restore(layer: Module) -> None:
     for module in layer.modules():
         module._parameters.update(module.__dict__.pop(_KEPT, {}))
-
-
-_KEPT = "_parameters_behind_aliases"

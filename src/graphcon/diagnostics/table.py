@@ -1,5 +1,6 @@
 """All measures of every state of a model, as a table."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -89,12 +90,14 @@ def trajectory_table(model: Module, data: Data, loss: Callable[[Tensor], Tensor]
     if loss is None:
         return table
     norms = gradient_norms(model, data, loss)
-    if len(norms.states) != len(table):
-        raise ValueError(
+    states, weights = norms.states.tolist(), [None, *norms.weights.tolist()]
+    if len(states) != len(table):
+        warnings.warn(
             f"the model tells {len(table)} states, but its layers are called {len(norms.weights)} times: gradients per "
-            "step need a method `states` that yields them"
+            "step need a method `states` that yields the states, and are left out",
+            stacklevel=2,
         )
+        states = weights = [None] * len(table)
     return table.with_columns(
-        pl.Series("state_gradient", norms.states.tolist()),
-        pl.Series("weight_gradient", [None, *norms.weights.tolist()]),
+        pl.Series("state_gradient", states, dtype=pl.Float64), pl.Series("weight_gradient", weights, dtype=pl.Float64)
     )

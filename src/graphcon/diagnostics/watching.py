@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch.nn import Module
 from torch_geometric.nn import MessagePassing
@@ -122,4 +121,4 @@ def check_rows(state: Tensor, nodes: int) -> Tensor:
             f"a layer works on a state of shape {list(state.shape)}, but the data have {nodes} nodes: the model pools "
             "or samples between its layers. Give the states and their own edges to state_table"
         )
-    return state.detach() if not torch.is_grad_enabled() else state
+    return state

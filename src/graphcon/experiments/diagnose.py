@@ -66,12 +66,13 @@ def diagnose_models(
     everything = pl.concat([inside.labelled() for inside in found], how="diagonal")
     numbers, steps, ends = _write(everything, out / "diagnostics.csv"), out / "steps.png", out / "depths.png"
     weights = "after training" if train else "with random weights"
+    title = f"The last state {weights} on {recipe.data.name}, and the gradient that reaches the first"
     deepest = {inside.model: inside.table for inside in found if inside.depth == max(depths)}
     states_figure(deepest, steps, f"{max(depths)} layers {weights} on {recipe.data.name}, step by step")
-    console.print(_last_states(found, f"The last state {weights} on {recipe.data.name}; gradient at the first"))
+    console.print(_last_states(found, title))
     console.print(f"Numbers  {numbers}\nPicture  {steps}", highlight=False)
     if len(depths) > 1:
-        states_figure(_by_depth(found), ends, f"The last state {weights} on {recipe.data.name}", against="depth")
+        states_figure(_by_depth(found), ends, title, against="depth")
         console.print(f"Picture  {ends}", highlight=False)
 
 
@@ -110,8 +111,8 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def _number(value: float) -> str:
-    return f"{value:.3g}"
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
 
 
 def _write(table: pl.DataFrame, path: Path) -> Path:

@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Callable, Iterable
 
+from graphcon.errors import InputError
 from graphcon.report.blocks import Block, Chart, Code, Group, Number, Page, Panel, Series, Table, Words
 from graphcon.report.evidence import Evidence
 from graphcon.report.measures import MEASURES
@@ -71,8 +72,9 @@ def _lead(kin: Kin) -> list[str]:
         if plain is not None:
             text += f" The plain stack of the same layer, {plain}, reaches {_mean(kin[plain], part, metric):.4f}."
         sentences.append(text)
-    if len(kin) == 1 and len(members := next(iter(kin.values()))) == 1:
-        told = members[0].metrics
+    members = next(iter(kin.values()))
+    told = members[0].metrics
+    if len(kin) == len(members) == 1 and "stopped" in told:  # not in a file that `graphcon evaluate` began
         sentences.append(
             f"{told['parameters']:,} parameters, the weights of epoch {told['best_epoch']} of {told['epochs']}, "
             f"selected on validation {members[0].metric}; {ENDED[told['stopped']]}."
@@ -121,10 +123,10 @@ def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
 
 
 def _learning(kin: Kin) -> list[Block]:
-    metric = next(iter(kin.values()))[0].metric
-    marks = []
-    if len(kin) == 1 and len(members := next(iter(kin.values()))) == 1:
-        marks = [(members[0].metrics["best_epoch"], "best")]
+    members = next(iter(kin.values()))
+    metric = members[0].metric
+    best = members[0].metrics.get("best_epoch")
+    marks = [(best, "best")] if len(kin) == len(members) == 1 and best else []
     loss = _curves(kin, lambda run: {line["epoch"]: line["loss"] for line in run.log})
     value = _curves(kin, lambda run: {line["epoch"]: line["val"][metric] for line in run.log if "val" in line})
     return [
@@ -139,11 +141,17 @@ def _inside(kin: Kin) -> list[Block]:
     words = Words(
         (f"What every step holds, with the trained weights {where}; gradients are those of the loss on training data.",)
     )
-    charts = [
+    try:
+        return [words, *_measures(kin)]
+    except InputError as error:
+        return [Words((str(error),))]
+
+
+def _measures(kin: Kin) -> list[Chart]:
+    return [
         Chart(m.title, "step", m.axis, _curves(kin, _column(m.column)), log_y=m.logarithmic, note=m.reading)
         for m in MEASURES
     ]
-    return [words, *charts]
 
 
 def _column(name: str) -> Callable[[Evidence], dict[float, float]]:
