@@ -60,7 +60,7 @@ def test_a_comparison_goes_on_where_it_stopped_and_trains_only_what_is_missing(c
     models = ["--models", "gcn,graphcon-gcn", "--depths", "1,2", "--seeds", "1"]
     assert main(["compare", "--data", "cora", *models, *OPTIONS, "--out", str(compared)]) == 0
     told = capsys.readouterr().out
-    assert "1/4  gcn, 1 layers, seed 0" in told
+    assert "1/4  gcn at depth 1, seed 0" in told
     assert "2/4" not in told
     unmoved = ("model", "depth", "seed", "val", "test", "energy", "seconds")
     assert [[row[key] for key in unmoved] for row in _rows(compared)] == [
