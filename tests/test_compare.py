@@ -100,6 +100,7 @@ def test_all_cells_have_the_budget_of_the_recipe_and_nothing_a_model_has_no_use_
         (["--models", ","], "--models: name at least one"),
         (["--depths", "2,0"], "--depths 2,0: must be whole numbers from 1 on"),
         (["--seeds", "0"], "--seeds 0: at least one is needed"),
+        (["--models", "gcnii", "--model.options.theta", "1"], "say by --model.name whose options they are"),
     ],
 )
 def test_a_slip_is_named_before_anything_is_trained(options: list[str], told: str, tmp_path: Path, capsys):
