@@ -60,7 +60,7 @@ def test_a_comparison_goes_on_where_it_stopped_and_trains_only_what_is_missing(c
     models = ["--models", "gcn,graphcon-gcn", "--depths", "1,2", "--seeds", "1"]
     assert main(["compare", "--data", "cora", *models, *OPTIONS, "--out", str(compared)]) == 0
     told = capsys.readouterr().out
-    assert "1/4  gcn, 1 layers, seed 0" in told
+    assert "1/4  gcn at depth 1, seed 0" in told
     assert "2/4" not in told
     unmoved = ("model", "depth", "seed", "val", "test", "energy", "seconds")
     assert [[row[key] for key in unmoved] for row in _rows(compared)] == [
@@ -100,6 +100,7 @@ def test_all_cells_have_the_budget_of_the_recipe_and_nothing_a_model_has_no_use_
         (["--models", ","], "--models: name at least one"),
         (["--depths", "2,0"], "--depths 2,0: must be whole numbers from 1 on"),
         (["--seeds", "0"], "--seeds 0: at least one is needed"),
+        (["--models", "gcnii", "--model.options.theta", "1"], "say by --model.name whose options they are"),
     ],
 )
 def test_a_slip_is_named_before_anything_is_trained(options: list[str], told: str, tmp_path: Path, capsys):

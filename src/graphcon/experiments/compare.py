@@ -76,13 +76,18 @@ def plan(recipe: Recipe, models: list[str], depths: list[int], seeds: int) -> di
     """The recipe of every cell: the same data, optimiser and epochs for all, and each model's own defaults.
 
     Raises:
-        InputError: A model is unknown.
+        InputError: A model is unknown, or options are given and none of the models is theirs.
     """
     for name in models:
         try:
             find(name)
         except ValueError as error:
             raise InputError(f"--models: {error}") from None
+    if recipe.model.options and recipe.model.name not in models:
+        raise InputError(
+            f"model.options has {', '.join(recipe.model.options)} for model.name = {recipe.model.name!r}, which is not "
+            "among --models: say by --model.name whose options they are, or leave them out"
+        )
     cells = {}
     for depth in depths:
         for name in models:

@@ -11,7 +11,7 @@ from torch.nn import Module
 
 from graphcon.models.base import GraphNet
 
-#: Options every network has, here given to the model by its recipe where the core names them.
+#: Fields of a recipe's [model] table that are handed to every model whose core names them.
 GENERAL = ("memory", "shared", "heads")
 
 
@@ -59,8 +59,8 @@ class CoreNet(GraphNet):
         dropout (float, optional): Dropout inside the core, and by default at input and output. (default: :obj:`0.0`)
         act (str or Callable, optional): The activation. (default: :obj:`"relu"`)
         core (Callable): Makes the core from ``(channels, num_layers, dropout, act)`` and its own options by name. The
-            core has ``act`` and ``trajectory(x, edge_index, **kwargs)``; what edge information it takes is told by the
-            forward of its ``layers`` where it has such, and otherwise by its own.
+            core has ``act`` and ``trajectory(x, edge_index, **kwargs)``. A ``Core`` tells what edge information it
+            takes; of another it is told by the forward of its ``layers`` where it has such, otherwise by its own.
         input_dropout (float, optional): Dropout on the input. (default: :obj:`dropout`)
         output_dropout (float, optional): Dropout before the decoder. (default: :obj:`dropout`)
         task, readout, num_categories, edge_encoder, act_on: As in :class:`GraphNet`.
