@@ -10,9 +10,13 @@ from graphcon.experiments.verdict import verdicts
 HEAD = """# Results
 
 What this program measured, beside what the paper prints. The page is made from the single runs under `results/` by
-`graphcon reproduce page`; settings were searched on validation data only, and test data were read once, by the run
-that is listed. *Ours* is mean ± standard deviation over the runs, the 95 % interval of the mean in brackets, and the
-number of runs.
+`graphcon reproduce page`; settings were searched on validation data only, and test data were read once, by the run that
+is listed. Any table can be run again, whole or in part: `graphcon reproduce heterophilic --budget paper --workers 2`
+trains what is not there yet, and goes on where it was stopped.
+
+*Ours* is mean ± standard deviation over the runs, the 95 % interval of the mean in brackets, and the number of runs.
+Rivals have the settings of their own papers, as their recipes say; GraphCON, the layers it wraps and the MLP were
+searched with equal budgets.
 
 Rows named *as printed* have the paper's Δt = α = γ = 1, which is exactly the plain stack of layers; the other GraphCON
 rows are oscillators proper. What equation a row uses is in its recipe and in the last column of the CSV file:
@@ -38,7 +42,7 @@ def write_page(out: Path, page: Path) -> None:
 def section(out: Path, name: str, beside: Path) -> str:
     """One table with how it was made."""
     table, told, runs = TABLES[name], facts(out, name), results.load(out, name)
-    head = f"\n## {table.title}\n\n"
+    head = f"\n## {table.title}\n\n" + (f"{table.note}\n\n" if table.note else "")
     if not runs:
         return f"{head}Not measured. `graphcon reproduce {name}` runs it.\n"
     versions = ", ".join(f"{package} {version}" for package, version in told["versions"].items())
