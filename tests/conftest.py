@@ -1,4 +1,34 @@
+"""Where the benchmark files are, for the tests that read them; and a cache of their own for all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
 import torch
 
 # On graphs of ten nodes threads gain nothing, and beside other test processes they wait for each other.
 torch.set_num_threads(1)
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def benchmark_root() -> Path:
+    root = Path(os.environ.get("GRAPHCON_DATA") or SHARED)
+    if not (root / "planetoid").is_dir():
+        pytest.skip(f"needs the benchmark files below $GRAPHCON_DATA; {root} has none")
+    return root
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """No test reads or writes the user's cache or data root; one cache serves all tests of a process."""
+    before = {key: os.environ.get(key) for key in ("GRAPHCON_CACHE", "GRAPHCON_DATA")}
+    os.environ["GRAPHCON_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ.pop("GRAPHCON_DATA", None)
+    yield
+    for key, value in before.items():
+        if value is None:
+            os.environ.pop(key, None)
+        else:
+            os.environ[key] = value

@@ -188,8 +188,8 @@ TABLES = {
             ("superpixels",),
             "accuracy",
             _IMAGES,
-            note="Where PyG's file of these graphs is not at hand they are built anew from the images; figures of the two "
-            "constructions are not comparable to the digit.",
+            note="Where PyG's file of these graphs is not at hand they are built anew from the images; figures of the "
+            "two constructions are not comparable to the digit.",
         ),
         Table("depth-zinc", "Depth on ZINC", ("depth-zinc",), "mae", _ZINC, _depths(5, 10, 15, 20), "depth"),
         Table(
