@@ -17,9 +17,11 @@ from graphcon.training.config import Recipe
 WORKFLOW = """Deep graph networks of coupled oscillators.
 
 demo → data → train → evaluate → predict → export: see one, look at data, train a recipe or own tables, measure, use.
-tune searches settings on validation data; recipes lists what can be trained by name."""
+report writes a page about runs, diagnose looks inside a model; compare trains several models at several depths; tune
+searches settings on validation data; models and recipes list what can be trained by name."""
 
 _OPTIONS = "--model.options."
+_WITH_RECIPE = (["train"], ["tune"], ["compare"])
 
 app = tyro.extras.SubcommandApp()
 console = Console()
@@ -41,7 +43,7 @@ def demo(
     Example: graphcon demo --out runs/demo --seed 1 --act relu --energy-only
 
     Args:
-        out: Where the figures and the numbers go.
+        out: Where the page, the figures and the numbers go.
         seed: Seed of the features, the weights and the split.
         act: The activation of the energy figure; much depends on it.
         energy_only: Whether to leave the training out.
@@ -49,9 +51,7 @@ def demo(
     from graphcon.experiments import demo as showing
 
     _check_folder(out)
-    showing.show_energy(out, seed, act, console)
-    if not energy_only:
-        showing.show_depth(out, seed, console)
+    showing.show(out, seed, act, energy_only, console)
 
 
 @app.command
@@ -184,6 +184,42 @@ def _training_commands(default: Recipe) -> None:
         return commands.train(config, name, out, resume, _splits(split, config), seeds, console)
 
     @app.command
+    def compare(
+        recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[RECIPE]")] = "",
+        /,
+        config: Annotated[Recipe, tyro.conf.arg(name="")] = default,
+        models: Annotated[str, tyro.conf.arg(metavar="A,B,C")] = "gcn,graphcon-gcn",
+        depths: Annotated[str, tyro.conf.arg(metavar="2,8,32")] = "2,8,32",
+        seeds: int = 3,
+        out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+    ) -> int:
+        """Trains several models at several depths alike, and shows what depth does to each.
+
+        All have the data, the optimiser and the epochs of the recipe; what a model has no use for is left out. Weights
+        are selected on validation, test data are read once per training. Told are the metric, the Dirichlet energy and
+        the effective rank of the last state, the seconds, and the memory of a training step. A comparison that was
+        stopped goes on when the same command is typed again.
+
+        Example: graphcon compare --data cora --models gcn,gcnii,graphcon-gcn --depths 2,8,32 --seeds 5
+        Example: graphcon compare my.toml --models gat,graphcon-gat --trainer.epochs 100
+        Example: graphcon compare --nodes nodes.csv --edges edges.csv --target label --models mlp,gcn,graphcon-gcn
+
+        Args:
+            recipe: A packaged recipe or a .toml file for everything but the model and its depth.
+            config: The recipe, field by field.
+            models: The models, by name (see: graphcon models).
+            depths: The numbers of layers.
+            seeds: How many seeds, counted from --seed on.
+            out: Where the runs, compare.csv and compare.png go, by default runs/compare-DATA.
+        """
+        from graphcon.experiments import compare_table
+
+        name = Path(recipe).stem if recipe else (config.data.name or "own")
+        place = out or Path("runs") / f"compare-{Path(name).stem}"
+        _check_folder(place)
+        return compare_table.compare(config, models, depths, seeds, place, console)
+
+    @app.command
     def tune(
         recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RECIPE")],
         /,
@@ -210,8 +246,8 @@ def _training_commands(default: Recipe) -> None:
 
 
 def _spelled_out(argv: list[str]) -> list[str]:
-    """Lets the options of own tables be given to `train` and `tune` by their bare names: --target for all it is."""
-    if argv[:1] not in (["train"], ["tune"]):
+    """Lets the options of own tables be given to commands with a recipe by their bare names: --target for all it is."""
+    if argv[:1] not in _WITH_RECIPE:
         return argv
     short = {f"--{field.name.replace('_', '-')}" for field in fields(TableOptions)} - {"--seed"}
     spelled = []
@@ -259,7 +295,7 @@ def _named_recipe(argv: list[str]) -> Recipe:
     """The recipe that the command line names, before its options are read: they start from its values."""
     from graphcon.training import recipes
 
-    if argv[:1] not in (["train"], ["tune"]):
+    if argv[:1] not in _WITH_RECIPE:
         return Recipe()
     if "--resume" in argv and argv.index("--resume") + 1 < len(argv):
         run = Path(argv[argv.index("--resume") + 1])
@@ -332,6 +368,80 @@ def predict(
 
 
 @app.command
+def diagnose(
+    run: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[RUN]")] = None,
+    /,
+    compare: Annotated[str, tyro.conf.arg(metavar="MODELS")] = "",
+    depths: str = "2,4,8,16,32,64,128",
+    data: Annotated[str, tyro.conf.arg(metavar="NAME")] = "cora",
+    data_root: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+    channels: int = 32,
+    train: bool = False,
+    epochs: int = 60,
+    seed: int = 0,
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
+) -> None:
+    """Measures energy, distance, rank and gradient at every step: of a run, or of models side by side.
+
+    Example: graphcon diagnose runs/texas-gcn
+    Example: graphcon diagnose --compare gcn,gat,graphcon-gcn --depths 2,8,32,128
+    Example: graphcon diagnose --compare gcn,graphcon-gcn --depths 16 --data texas --train
+
+    Args:
+        run: A run folder.
+        compare: Models to put side by side in place of a run, with commas between.
+        depths: Their depths, with commas between.
+        data: The set they see.
+        data_root: Where it is looked for first.
+        channels: Their width.
+        train: Whether they are trained, or left with random weights.
+        epochs: The most epochs of a training.
+        seed: Seed of the split and of the weights.
+        out: Where numbers and pictures go, by default the run folder or runs/diagnose.
+    """
+    from graphcon.experiments import diagnose as diagnosing
+
+    if (run is None) == (not compare):
+        raise InputError("graphcon diagnose takes a run folder, or --compare and models with commas between")
+    if out is not None:
+        _check_folder(out)
+    if run is not None:
+        diagnosing.diagnose_run(run, out, console)
+        return
+    names = tuple(name.strip() for name in compare.split(",") if name.strip())
+    recipe = diagnosing.recipe_for(data, data_root, channels, epochs, seed)
+    diagnosing.diagnose_models(recipe, names, _whole("--depths", depths), train, out or Path("runs/diagnose"), console)
+
+
+def _whole(option: str, text: str) -> tuple[int, ...]:
+    """Whole numbers with commas between."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts or not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise InputError(f"{option} {text}: must be whole numbers from 1 on, with commas between, as in 2,8,32")
+    return tuple(int(part) for part in parts)
+
+
+@app.command
+def report(
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN [RUN ...]")],
+    /,
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+) -> None:
+    """Writes one page about a run, or about several compared: it opens anywhere, without a network.
+
+    Example: graphcon report runs/texas-gcn
+    Example: graphcon report runs/gcn runs/graphcon-gcn --out compared.html
+
+    Args:
+        runs: Run folders; a folder of several runs stands for all of them.
+        out: The page, by default report.html in the first folder.
+    """
+    from graphcon.report import commands
+
+    commands.write_report(runs, out, console)
+
+
+@app.command
 def export(
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
     /,
@@ -348,6 +458,26 @@ def export(
     from graphcon.training import commands
 
     commands.export(run, out, console)
+
+
+@app.command
+def models(
+    name: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[NAME]")] = None,
+    /,
+    json: bool = False,
+) -> None:
+    """Lists all models, ours and the rivals, or tells all about one: its paper, its options, what it uses.
+
+    Example: graphcon models
+    Example: graphcon models gcnii --json
+
+    Args:
+        name: A model.
+        json: Whether to print JSON.
+    """
+    from graphcon.experiments import model_list
+
+    model_list.show(name, console, json)
 
 
 @app.command

@@ -29,6 +29,7 @@ def measure_state(x: Tensor, edge_index: Tensor, batch: Tensor | None = None) ->
         "energy": dirichlet_energy(x, edge_index, batch),
         "energy_by_degree": dirichlet_energy(x, edge_index, batch, by_degree=True),
         "energy_relative": dirichlet_energy(x, edge_index, batch, relative=True),
+        "energy_relative_by_degree": dirichlet_energy(x, edge_index, batch, by_degree=True, relative=True),
         "mad": mean_average_distance(x, edge_index, batch),
         "effective_rank": effective_rank(x, batch),
         "rank": numerical_rank(x, batch),
@@ -46,8 +47,8 @@ def state_table(states: Iterable[Tensor], edge_index: Tensor, batch: Tensor | No
         batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
 
     Returns:
-        The columns step, energy, energy_by_degree, energy_relative, mad, effective_rank, rank and size (the root of
-        the mean square of all features).
+        The columns step, energy, energy_by_degree, energy_relative, energy_relative_by_degree, mad (among neighbours),
+        effective_rank, rank and size (the root of the mean square of all features).
     """
     return pl.DataFrame([{"step": n} | measure_state(x, edge_index, batch) for n, x in enumerate(states)])
 

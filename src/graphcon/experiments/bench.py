@@ -9,14 +9,12 @@ so that whatever else the machine does falls on all of them alike:
 - ``floor``: the bare matrix products of these shapes, which no implementation can do without.
 """
 
-import ctypes
 import math
 import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -25,6 +23,7 @@ from torch.nn import Module
 from torch_geometric import EdgeIndex
 
 from graphcon import couplings
+from graphcon.experiments.peak import peak_bytes
 from graphcon.oscillator import GraphCON
 
 WAYS = ("graphcon", "loop", "csr", "floor")
@@ -119,7 +118,7 @@ def measure(workload: Workload, coupling: str, rounds: int) -> Row:
     peaks = {}
     for way, job in list(jobs.items()):
         try:
-            peaks[way] = _peak_bytes(job)
+            peaks[way] = peak_bytes(job)
         except (NotImplementedError, RuntimeError, ValueError):  # a way that PyG does not go with this layer
             del jobs[way]
     for _ in range(rounds):
@@ -208,21 +207,3 @@ def _floor(layer: Module, workload: Workload, x: Tensor) -> Callable[[], None]:
                 torch.mm(grad.t(), x)
 
     return run
-
-
-def _peak_bytes(job: Callable[[], None]) -> int | None:
-    """By how much the resident size grows at most while the job runs for the second time; None where nobody tells."""
-    job()
-    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-    if not reset.exists():
-        job()
-        return None
-    ctypes.CDLL(None).malloc_trim(0)
-    before = _kilobytes(status, "VmRSS")
-    reset.write_text("5")
-    job()
-    return max(0, _kilobytes(status, "VmHWM") - before) * 1024
-
-
-def _kilobytes(status: Path, key: str) -> int:
-    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith(key))

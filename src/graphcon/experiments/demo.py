@@ -10,14 +10,30 @@ from rich.progress import track
 from rich.table import Table
 
 from graphcon.experiments import depth, energy
+from graphcon.experiments.demo_page import demo_page
 from graphcon.report.figures import depth_figure, energy_figure
+from graphcon.report.render import write
 from graphcon.training.progress import reporting
 
 SHOWN = (1, 10, energy.LAYERS)
 SHORT = {"gcn": "GCN", "graphcon-gcn": "GraphCON"}
 
 
-def show_energy(out: Path, seed: int, act: str, console: Console) -> None:
+def show(out: Path, seed: int, act: str, energy_only: bool, console: Console) -> None:
+    """Both experiments, and the page about them."""
+    groups = show_energy(out, seed, act, console)
+    rows = [] if energy_only else show_depth(out, seed, console)
+    write(demo_page(groups, rows, seed, act), out / "report.html")
+    console.print(
+        f"Page     {out / 'report.html'}\n\nNext\n"
+        "  graphcon train cora-gcn                                   a run of your own\n"
+        "  graphcon train --nodes N.csv --edges E.csv --target COL   your own tables\n"
+        "  graphcon recipes                                          what else there is",
+        highlight=False,
+    )
+
+
+def show_energy(out: Path, seed: int, act: str, console: Console) -> dict[str, dict[str, list[float]]]:
     """Random weights: how different neighbours are after every layer."""
     steps = track(
         energy.curves(seed, act),
@@ -39,9 +55,10 @@ def show_energy(out: Path, seed: int, act: str, console: Console) -> None:
     _write_csv(numbers, ["layer", *columns], rows)
     console.print(table)
     console.print(f"Picture  {picture}\nNumbers  {numbers}", highlight=False)
+    return groups
 
 
-def show_depth(out: Path, seed: int, console: Console) -> None:
+def show_depth(out: Path, seed: int, console: Console) -> list[depth.Row]:
     """Trained weights: accuracy on Cora at growing depth."""
     rows: list[depth.Row] = []
     with reporting(console) as make:
@@ -63,13 +80,8 @@ def show_depth(out: Path, seed: int, console: Console) -> None:
     depth_figure(list(depth.DEPTHS), curves, picture, "Test accuracy on Cora after training")
     _write_csv(numbers, list(depth.Row._fields), rows)
     console.print(table)
-    console.print(
-        f"Picture  {picture}\nNumbers  {numbers}\n\nNext\n"
-        "  graphcon train cora-gcn                                   a run of your own\n"
-        "  graphcon train --nodes N.csv --edges E.csv --target COL   your own tables\n"
-        "  graphcon recipes                                          what else there is",
-        highlight=False,
-    )
+    console.print(f"Picture  {picture}\nNumbers  {numbers}", highlight=False)
+    return rows
 
 
 class _Both:

@@ -2,21 +2,17 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 from torch.nn import Module, ModuleList
-from torch_geometric.nn import inits
 
-from graphcon import memory as memories
 from graphcon._validation import check_choice, check_number
 from graphcon.divergence import watched
 from graphcon.integrators import SCHEMES
-from graphcon.oscillator import resolve_act
+from graphcon.models.core import Activation, Core, State, taken_by
 
 Slope = Callable[[Tensor], Tensor]
-State = tuple[Tensor, ...]
 
 
 class Dynamics(Module):
@@ -31,11 +27,19 @@ class Dynamics(Module):
         """Binds the first state ``x [nodes, channels]`` and the graph; returns ``slope(state)``."""
 
 
-class Flow(Module):
+class Bound(NamedTuple):
+    """What the steps of one pass need."""
+
+    slopes: list[Slope]
+    step: Callable[..., State]
+
+
+class Flow(Core):
     r"""The flow of :math:`X' = f(X)` from :math:`X_0` on, on the same memory modes and diagnostics as the oscillator.
 
     Args:
         dynamics (Dynamics or list): The right-hand side, one for all steps or one per step.
+        channels (int): Size of the state.
         steps (int): The number of steps.
         act (str or Callable, optional): The activation of the network around it. (default: :obj:`"relu"`)
         dt (float, optional): The time of a step. (default: :obj:`1.0`)
@@ -49,20 +53,20 @@ class Flow(Module):
     def __init__(
         self,
         dynamics: Dynamics | Sequence[Dynamics],
+        channels: int,
         steps: int,
-        act: str | Callable[[Tensor], Tensor] | None = "relu",
+        act: Activation = "relu",
         *,
         dt: float = 1.0,
         method: str = "euler",
         memory: str = "auto",
         dropout: float = 0.0,
     ):
-        super().__init__()
+        super().__init__(channels, steps, dropout, act, memory)
         self.layers = ModuleList([dynamics] if isinstance(dynamics, Dynamics) else dynamics)
-        self.steps, self.act = steps, resolve_act(act)
+        self.takes = taken_by(self.layers)
         self.dt = check_number("dt", dt, positive=True)
         self.scheme = SCHEMES[check_choice("method", method, list(SCHEMES))]()
-        self.memory = check_choice("memory", memory, ["auto", *memories.STRATEGIES])
         if dropout > 0.0 and not self.scheme.allows_random_slope:
             raise ValueError(
                 f"dropout={dropout} with method={method!r}: a solver that chooses its own steps needs a slope that is "
@@ -74,41 +78,19 @@ class Flow(Module):
         """What tells of the step when a state diverged."""
         return f"{self.scheme.name}, dt={self.dt:g}, with no damping of its own."
 
-    def forward(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Tensor:
-        """The last state, from ``x [nodes, channels]``."""
-        walk = self._walk(x, edge_index, kwargs)
-        run = memories.choose(self.memory, self.steps, x)
-        return run(walk, self._begin(x), self.steps, self.buffers())[0]
+    def prepare(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Bound:
+        """The right-hand sides as functions of the state, and the step."""
+        return Bound([dynamics(x, edge_index, **kwargs) for dynamics in self.layers], self.bind())
 
-    @torch.no_grad()
-    def trajectory(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Tensor:
-        """All states, ``[steps + 1, nodes, channels]``, keeping no gradients."""
-        walk = self._walk(x, edge_index, kwargs)
-        states = [self._begin(x)]
-        for n in range(self.steps):
-            states.append(walk(n, n + 1, *states[-1]))
-        return torch.stack([state[0] for state in states])
-
-    def reset_parameters(self) -> None:
-        """Resets all learnable parameters."""
-        inits.reset(self.layers)
-
-    def _begin(self, x: Tensor) -> State:
-        return (x,)
-
-    def _bind(self) -> Callable[..., State]:
+    def bind(self) -> Callable[..., State]:
+        """The step ``(slope, *state) -> state``."""
         return self.scheme.bind(self.dt)
 
-    def _walk(self, x: Tensor, edge_index: Any, kwargs: dict[str, Any]) -> Callable[..., State]:
-        slopes = [dynamics(x, edge_index, **kwargs) for dynamics in self.layers]
-        step = self._bind()
+    def step(self, n: int, graph: Bound, *state: Tensor) -> State:
+        return graph.step(graph.slopes[n if len(graph.slopes) > 1 else 0], *state)
 
-        def walk(first: int, last: int, *state: Tensor) -> State:
-            for n in range(first, last):
-                state = step(slopes[n if len(slopes) > 1 else 0], *state)
-            return state
-
-        return watched(walk, self)
+    def _walk(self, graph: Bound) -> Callable[..., State]:
+        return watched(super()._walk(graph), self)
 
     def __repr__(self) -> str:
         parts = [str(self.layers[0]), f"steps={self.steps}", f"dt={self.dt:g}", f"method={self.scheme.name}"]
@@ -118,9 +100,3 @@ class Flow(Module):
 def time_step(time: float | None, steps: int) -> float:
     """The step that divides the whole time into so many; 1 where no time is given."""
     return 1.0 if time is None else check_number("time", time, positive=True) / steps
-
-
-def weighted_sum(x: Tensor, edge_index: Tensor, weight: Tensor) -> Tensor:
-    r"""The sum over neighbours :math:`\sum_j w_{ij} x_j`, ``[nodes, channels]``."""
-    source, target = edge_index
-    return torch.zeros_like(x).index_add(0, target, weight.unsqueeze(-1) * x[source])

@@ -1,7 +1,7 @@
-"""Batches of a part: the whole graph with some of its nodes, or some of the graphs."""
+"""Batches of a part: the whole graph with some of its nodes, a piece of it, or some of the graphs."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import torch
 from lightning_fabric import Fabric
@@ -13,6 +13,8 @@ from torch_geometric.loader import DataLoader
 
 from graphcon._calling import arguments
 from graphcon.data import GraphDataset
+from graphcon.errors import InputError
+from graphcon.training.config import DataConfig
 
 
 class Batch(NamedTuple):
@@ -30,36 +32,55 @@ class Batch(NamedTuple):
         """The targets that count."""
         return self.select(cast(Tensor, self.data.y))
 
+    def run(self, model: Module) -> Tensor:
+        """The answers that count."""
+        return self.select(apply(model, self.data))
+
+
+class Pieces(Protocol):
+    """A way to train one graph piece by piece."""
+
+    def __len__(self) -> int: ...
+    def of(self, epoch: int) -> Iterator[Any]: ...
+    def state_dict(self) -> dict[str, Tensor]: ...
+    def load_state_dict(self, state: dict[str, Tensor]) -> None: ...
+
 
 class Batches:
     """The batches of every part of a data set.
 
     Args:
         dataset: The data.
-        batch_size: Graphs per batch, where whole graphs are split.
-        workers: Processes that prepare batches.
+        config: How many graphs make a batch and who prepares them, or how one graph is trained piece by piece.
         seed: Seed of the order of the training graphs; each epoch has its own order, whatever was done before.
         fabric: Moves batches to the device and divides them among processes.
     """
 
-    def __init__(self, dataset: GraphDataset, batch_size: int, workers: int, seed: int, fabric: Fabric):
+    def __init__(self, dataset: GraphDataset, config: DataConfig, seed: int, fabric: Fabric):
         self.dataset, self.seed = dataset, seed
         self._whole: Data | None = None
+        self._pieces: Pieces | None = None
         self._loaders: dict[str, Any] = {}
         if dataset.split.unit == "node":
             self._whole = dataset.data.to(str(fabric.device))
             self._index = {part: index.to(fabric.device) for part, index in dataset.split.parts()}
+            self._pieces = _pieces(self._whole, self._index["train"], config, seed)
             return
+        if config.batching != "whole":
+            raise InputError(
+                f"data.batching = {config.batching!r}, but {dataset.name} is many graphs, which make batches as they "
+                "are: leave it out"
+            )
         self._order = torch.Generator()
         for part, index in dataset.split.parts():
             if len(index):
                 loader = DataLoader(
                     dataset.part(part),  # pyright: ignore[reportArgumentType]  # a sequence of graphs is enough
-                    batch_size=batch_size,
+                    batch_size=config.batch_size,
                     shuffle=part == "train",
-                    num_workers=workers,
+                    num_workers=config.workers,
                     generator=self._order if part == "train" else None,
-                    persistent_workers=workers > 0,
+                    persistent_workers=config.workers > 0,
                 )
                 # Every process measures the whole of a part: shares of unequal size would bias the metrics.
                 self._loaders[part] = fabric.setup_dataloaders(loader, use_distributed_sampler=part == "train")
@@ -70,10 +91,24 @@ class Batches:
 
     def count(self, part: str) -> int:
         """Batches of a part."""
+        if part == "train" and self._pieces is not None:
+            return len(self._pieces)
         return 1 if self._whole is not None else len(self._loaders[part])
 
-    def of(self, part: str, epoch: int = 0) -> Iterator[Batch]:
+    def state_dict(self) -> dict[str, Tensor]:
+        """What the batches of the next epoch depend on, beside the seed."""
+        return {} if self._pieces is None else self._pieces.state_dict()
+
+    def load_state_dict(self, state: dict[str, Tensor]) -> None:
+        """Takes up what :meth:`state_dict` told."""
+        if self._pieces is not None:
+            self._pieces.load_state_dict(state)
+
+    def of(self, part: str, epoch: int = 0) -> Iterator[Any]:
         """The batches of a part; those for training come in the order of the epoch."""
+        if part == "train" and self._pieces is not None:
+            yield from self._pieces.of(epoch)
+            return
         if self._whole is not None:
             yield Batch(self._whole, self._index[part])
             return
@@ -85,10 +120,31 @@ class Batches:
             yield Batch(data, None)
 
 
+def _pieces(data: Data, train: Tensor, config: DataConfig, seed: int) -> Pieces | None:
+    if config.batching == "cluster-gcn":
+        from graphcon.training.clusters import ClusterBatches
+
+        return ClusterBatches(data, train, config.clusters, config.clusters_per_batch, seed)
+    if config.batching == "vr-gcn":
+        from graphcon.training.history import HistoryBatches
+
+        return HistoryBatches(data, train, config.batch_size, config.neighbors, seed)
+    return None
+
+
 def apply(model: Module, data: Data) -> Tensor:
     """Calls a model with what its forward names: any of PyG's models, or one of ours."""
-    own = cast(Module, model.module) if is_wrapped(model) else model  # Fabric's wrapper takes anything
-    return model(**arguments(own, data))
+    return model(**arguments(unwrapped(model), data))  # Fabric's wrapper takes anything
+
+
+def unwrapped(model: Module) -> Module:
+    """The model itself, without Fabric's wrapper."""
+    return cast(Module, model.module) if is_wrapped(model) else model
+
+
+def generator(seed: int, epoch: int) -> torch.Generator:
+    """Random numbers of an epoch, whatever was drawn before."""
+    return torch.Generator().manual_seed(mix(seed, epoch))
 
 
 def mix(seed: int, epoch: int) -> int:

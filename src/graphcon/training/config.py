@@ -31,7 +31,12 @@ class DataConfig:
         split: Which of the fixed splits, or the seed of a random one.
         root: Where named sets are looked for first; then $GRAPHCON_DATA, ~/.cache/graphcon.
         normalize: Whether the numbers of every node are divided by their sum, as is usual for word counts.
-        batch_size: Graphs per batch, where there are many.
+        batch_size: Graphs per batch, where there are many; with vr-gcn training nodes per batch.
+        batching: How one large graph is trained: whole, cluster-gcn (groups of its clusters) or vr-gcn (a plain gcn on
+            a few neighbours of a few nodes, corrected by what is remembered). It is always measured whole.
+        clusters: Into how many clusters cluster-gcn divides the graph.
+        clusters_per_batch: How many of them make a batch.
+        neighbors: Neighbours a node draws in every layer, with vr-gcn.
         workers: Processes that prepare batches.
         nodes: Own table of nodes, CSV or Parquet, in place of a named set.
         edges: Own table of edges.
@@ -39,12 +44,16 @@ class DataConfig:
         table: How own tables are read; each of these options can be given by its bare name, --target for one.
     """
 
-    name: str | None = None
+    name: Annotated[str | None, _also("--data")] = None
     protocol: str | None = None
     split: int = 0
     root: Annotated[Path | None, _also("--data-root")] = None
     normalize: bool = False
     batch_size: int = 128
+    batching: Literal["whole", "cluster-gcn", "vr-gcn"] = "whole"
+    clusters: int = 50
+    clusters_per_batch: int = 5
+    neighbors: int = 2
     workers: int = 0
     nodes: Annotated[Path | None, _also("--nodes")] = None
     edges: Annotated[Path | None, _also("--edges")] = None

@@ -18,7 +18,7 @@ from torch.nn import Module
 from graphcon.data import GraphDataset
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
-from graphcon.training.batches import Batches, apply, mix
+from graphcon.training.batches import Batches, mix
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.interrupt import stop_requested
@@ -84,7 +84,7 @@ def fit_loop(
     """
     trainer = recipe.trainer
     metric = measures.choose_metric(spec, trainer.metric)
-    batches = Batches(dataset, recipe.data.batch_size, recipe.data.workers, recipe.seed, fabric)
+    batches = Batches(dataset, recipe.data, recipe.seed, fabric)
     optimizer = build_optimizer(recipe.optimizer, model.parameters())
     setup: Any = fabric.setup(model, optimizer)
     wrapped, optimizer = setup
@@ -93,7 +93,7 @@ def fit_loop(
     # A validation costs a third of an epoch where the whole graph is trained at once.
     every = trainer.validate_every or (5 if dataset.split.unit == "node" else 1)
     quick = measures.build_quick(spec, metric).to(fabric.device)
-    progress = _resume(folder, fabric.is_global_zero, model, optimizer, schedule)
+    progress = _resume(folder, fabric.is_global_zero, model, optimizer, schedule, batches)
     saved_at, began, stopped = time.monotonic(), time.monotonic() - progress.seconds, "epochs"
 
     while progress.epoch < trainer.epochs:
@@ -133,7 +133,7 @@ def fit_loop(
         ended = stopped != "epochs" or last
         if folder is not None and (ended or time.monotonic() - saved_at >= trainer.checkpoint_seconds):
             if fabric.is_global_zero:
-                _save(folder, model, optimizer, schedule, progress)
+                _save(folder, model, optimizer, schedule, batches, progress)
             saved_at = time.monotonic()
         if ended:
             break
@@ -158,7 +158,7 @@ def _train_epoch(
     for number, batch in enumerate(batches.of("train", epoch)):
         schedule.set((epoch + number / of) / recipe.trainer.epochs)
         optimizer.zero_grad()
-        out = batch.select(apply(model, batch.data))
+        out = batch.run(model)
         loss = criterion(out, batch.targets)
         fabric.backward(loss)
         if recipe.optimizer.clip is not None:
@@ -174,7 +174,7 @@ def evaluate(model: Module, batches: Batches, spec: TaskSpec, part: str, metrics
     model.eval()
     metrics.reset()
     for batch in batches.of(part):
-        out = batch.select(apply(model, batch.data))
+        out = batch.run(model)
         measures.update(metrics, spec, out, batch.targets)
     return {name: float(value) for name, value in metrics.compute().items()}
 
@@ -187,7 +187,9 @@ def _class_weights(dataset: GraphDataset, spec: TaskSpec, wanted: bool, fabric: 
     return measures.balanced_weights(training_targets(dataset).long(), spec.num_outputs).to(fabric.device)
 
 
-def _save(folder: RunFolder, model: Module, optimizer: Any, schedule: Schedule, progress: Progress) -> None:
+def _save(
+    folder: RunFolder, model: Module, optimizer: Any, schedule: Schedule, batches: Batches, progress: Progress
+) -> None:
     folder.save_checkpoint(
         {
             "epoch": progress.epoch,
@@ -198,12 +200,15 @@ def _save(folder: RunFolder, model: Module, optimizer: Any, schedule: Schedule, 
             "model": model.state_dict(),
             "optimizer": optimizer.state_dict(),
             "schedule": schedule.state_dict(),
+            "batches": batches.state_dict(),
         }
     )
     folder.save_weights(progress.best or model.state_dict())
 
 
-def _resume(folder: RunFolder | None, first: bool, model: Module, optimizer: Any, schedule: Schedule) -> Progress:
+def _resume(
+    folder: RunFolder | None, first: bool, model: Module, optimizer: Any, schedule: Schedule, batches: Batches
+) -> Progress:
     """What a checkpoint holds, put where it belongs; a fresh start where there is none."""
     state = folder.load_checkpoint() if folder is not None else None
     if folder is not None and first:
@@ -213,4 +218,5 @@ def _resume(folder: RunFolder | None, first: bool, model: Module, optimizer: Any
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
     schedule.load_state_dict(state["schedule"])
+    batches.load_state_dict(state.get("batches", {}))
     return Progress(state["epoch"], state["best_epoch"], state["best_value"], state["seconds"], state["best"])

@@ -2,7 +2,7 @@
 
 import dataclasses
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -45,13 +45,24 @@ class TaskModel(Module):
         pos: Tensor | None = None,
     ) -> Tensor:
         """Answers per node or graph: scores of classes or labels, or values in their own units."""
-        if x is not None and not x.is_floating_point():  # PyG's way to say that x holds categories
-            x, x_categories = None, x
+        x, x_categories = self.features(x, x_categories)
         net = self.net
         edge_weight = edge_weight if net.supports_edge_weight else None
         edge_attr = edge_attr if net.edge_encoder is not None else None
         out = net(x, edge_index, edge_weight, edge_attr, batch, batch_size, x_categories, pos)
-        return out if self.mean is None else self.mean + self.std * out
+        return self.in_units(out)
+
+    def features(self, x: Tensor | None, x_categories: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
+        """Numbers and categories of the nodes, told apart."""
+        if x is not None and not x.is_floating_point():  # PyG's way to say that x holds categories
+            return None, x
+        return x, x_categories
+
+    def in_units(self, out: Tensor) -> Tensor:
+        """What the network answers, in the target's own units."""
+        if self.mean is None:
+            return out
+        return cast(Tensor, self.mean) + cast(Tensor, self.std) * out
 
 
 def build(config: ModelConfig, spec: TaskSpec) -> TaskModel:
@@ -87,7 +98,8 @@ def for_model(config: ModelConfig, name: str) -> ModelConfig:
     """The same network settings for another model, without what that one has no use for."""
     card = find(name)
     unused = {field: _DEFAULTS[field] for field in _SPECIAL if field not in card.fields}
-    return dataclasses.replace(config, name=name, options={}, **unused)
+    options = config.options if name == config.name else {}
+    return dataclasses.replace(config, name=name, options=options, **unused)
 
 
 def _fields(config: ModelConfig, card: ModelCard) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,8 @@ def train(
             f"trainer.devices = {recipe.trainer.devices}, but {dataset.name} is one graph, which is trained whole: "
             "use one device"
         )
+    if recipe.data.batching == "vr-gcn" and recipe.trainer.precision != "32-true":
+        raise InputError(f"trainer.precision = {recipe.trainer.precision!r}: vr-gcn computes in 32-true only")
     spec = TaskSpec.of(dataset)
     torch.manual_seed(mix(recipe.seed, -1))
     model = build(recipe.model, spec)
@@ -90,7 +92,7 @@ def measure(
     model: TaskModel, dataset: GraphDataset, spec: TaskSpec, recipe: Recipe, fabric: Fabric
 ) -> dict[str, dict[str, float]]:
     """All metrics on the validation and the test part."""
-    batches = Batches(dataset, recipe.data.batch_size, 0, recipe.seed, fabric)
+    batches = Batches(dataset, replace(recipe.data, workers=0, batching="whole"), recipe.seed, fabric)
     placed = fabric.setup_module(model)
     collection = measures.build_metrics(spec).to(fabric.device)
     return {part: evaluate(placed, batches, spec, part, collection) for part in ("val", "test") if batches.has(part)}

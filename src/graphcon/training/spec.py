@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from graphcon.data import GraphDataset
+from graphcon.data._kinds import Part
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,14 @@ class TaskSpec:
 
 def training_targets(dataset: GraphDataset) -> Tensor:
     """The targets of the training part."""
+    return targets_of(dataset, "train")
+
+
+def targets_of(dataset: GraphDataset, part: Part) -> Tensor:
+    """The targets of a part."""
     if dataset.split.unit == "node":
-        return cast(Tensor, dataset.data.y)[dataset.split.train]
-    return torch.cat([cast(Tensor, graph.y) for graph in dataset.part("train")])
+        return cast(Tensor, dataset.data.y)[getattr(dataset.split, part)]
+    return torch.cat([cast(Tensor, graph.y) for graph in dataset.part(part)])
 
 
 def _spread(dataset: GraphDataset) -> tuple[tuple[float, ...], tuple[float, ...]]:

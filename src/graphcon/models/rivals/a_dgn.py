@@ -60,9 +60,9 @@ def core(
 ) -> Flow:
     """A-DGN with steps of length epsilon."""
     layers = [ADGN(channels, gamma, act) for _ in range(1 if shared else num_layers)]
-    return Flow(layers, num_layers, act, dt=epsilon, method=method, memory=memory)
+    return Flow(layers, channels, num_layers, act, dt=epsilon, method=method, memory=memory)
 
 
-CARDS = (
-    rival("a-dgn", core, "an antisymmetric map that neither grows nor decays", "Gravina et al. 2023, arXiv:2210.09789"),
+CARD = rival(
+    "a-dgn", core, "an antisymmetric map that neither grows nor decays", "Gravina et al. 2023, arXiv:2210.09789"
 )

@@ -52,12 +52,10 @@ class APPNP(Core):
         return (1 - self.alpha) * spread(z, graph.index, weight) + self.alpha * start, start
 
 
-CARDS = (
-    rival(
-        "appnp",
-        APPNP,
-        "a network for every node, then averages that keep a share of the start",
-        "Gasteiger et al. 2019, arXiv:1810.05997",
-        exceptions={"reset": "its steps have no weights: all are in the encoder and the decoder"},
-    ),
+CARD = rival(
+    "appnp",
+    APPNP,
+    "a network for every node, then averages that keep a share of the start",
+    "Gasteiger et al. 2019, arXiv:1810.05997",
+    exceptions={"reset": "its steps have no weights: all are in the encoder and the decoder"},
 )

@@ -8,7 +8,8 @@ from torch_geometric.nn import inits
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from graphcon.models.card import rival
-from graphcon.models.flow import Dynamics, Flow, Slope, time_step, weighted_sum
+from graphcon.models.flow import Dynamics, Flow, Slope, time_step
+from graphcon.models.rivals._propagation import spread
 
 
 class CGNN(Dynamics):
@@ -51,7 +52,7 @@ class CGNN(Dynamics):
         alpha, mix, source = torch.sigmoid(self.alpha), self.mixing(), x
 
         def slope(x: Tensor) -> Tensor:
-            out = alpha / 2 * (x + weighted_sum(x, edge_index, norm)) - x + source
+            out = alpha / 2 * (x + spread(x, edge_index, norm)) - x + source
             return out if mix is None else out + x @ mix - x
 
         return slope
@@ -88,12 +89,13 @@ def core(
 ) -> Flow:
     """CGNN over a time T; without one every step takes a time of 1."""
     dynamics = CGNN(channels, weight, alpha, self_link_weight)
-    return Flow(dynamics, num_layers, act, dt=time_step(time, num_layers), method=method, memory=memory)
+    return Flow(dynamics, channels, num_layers, act, dt=time_step(time, num_layers), method=method, memory=memory)
 
 
-CARDS = (
-    rival(
-        "cgnn", core, "linear diffusion with a source in continuous time", "Xhonneux et al. 2020, arXiv:1912.00967",
-        act_on="last",
-    ),
-)  # fmt: skip
+CARD = rival(
+    "cgnn",
+    core,
+    "linear diffusion with a source in continuous time",
+    "Xhonneux et al. 2020, arXiv:1912.00967",
+    act_on="last",
+)

@@ -63,11 +63,9 @@ class DropEdge(Stack):
         return Edges(edges.index[:, kept], {name: value[kept] for name, value in edges.given.items()})
 
 
-CARDS = (
-    rival(
-        "dropedge",
-        DropEdge,
-        "a stack that learns on a random part of the edges",
-        "Rong et al. 2020, arXiv:1907.10903",
-    ),
+CARD = rival(
+    "dropedge",
+    DropEdge,
+    "a stack that learns on a random part of the edges",
+    "Rong et al. 2020, arXiv:1907.10903",
 )

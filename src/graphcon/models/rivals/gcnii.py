@@ -51,11 +51,9 @@ class GCNII(Core):
         return self.act(self.layers[n](self.dropout(x), start, graph.index, **graph.given)), start
 
 
-CARDS = (
-    rival(
-        "gcnii",
-        GCNII,
-        "GCN with a share of the first state and fading weights",
-        "Chen et al. 2020, arXiv:2007.02133",
-    ),
+CARD = rival(
+    "gcnii",
+    GCNII,
+    "GCN with a share of the first state and fading weights",
+    "Chen et al. 2020, arXiv:2007.02133",
 )

@@ -68,6 +68,7 @@ def core(
     """GDE over a time T; without one every step takes a time of 1."""
     return Flow(
         GDE(channels, layers, act, dropout),
+        channels,
         num_layers,
         act,
         dt=time_step(time, num_layers),
@@ -77,4 +78,4 @@ def core(
     )
 
 
-CARDS = (rival("gde", core, "a small GCN as the slope of the state", "Poli et al. 2019, arXiv:1911.07532"),)
+CARD = rival("gde", core, "a small GCN as the slope of the state", "Poli et al. 2019, arXiv:1911.07532")

@@ -102,11 +102,9 @@ class GeniePath(Core):
         return torch.sigmoid(show) * torch.tanh(memory), memory
 
 
-CARDS = (
-    rival(
-        "geniepath",
-        GeniePath,
-        "attention over neighbours, gated memory over depth",
-        "Liu et al. 2019, arXiv:1802.00910",
-    ),
+CARD = rival(
+    "geniepath",
+    GeniePath,
+    "attention over neighbours, gated memory over depth",
+    "Liu et al. 2019, arXiv:1802.00910",
 )

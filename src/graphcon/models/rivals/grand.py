@@ -7,7 +7,8 @@ from torch_geometric.nn import inits
 
 from graphcon.couplings import DotProductConv
 from graphcon.models.card import rival
-from graphcon.models.flow import Dynamics, Flow, Slope, time_step, weighted_sum
+from graphcon.models.flow import Dynamics, Flow, Slope, time_step
+from graphcon.models.rivals._propagation import spread
 
 
 class GRAND(Dynamics):
@@ -50,7 +51,7 @@ class GRAND(Dynamics):
         fixed = self.conv.attention(x, edge_index) if self.linear else None
 
         def slope(x: Tensor) -> Tensor:
-            mixed = self.conv(x, edge_index) if fixed is None else weighted_sum(x, *fixed)
+            mixed = self.conv(x, edge_index) if fixed is None else spread(x, *fixed)
             return alpha * (mixed - x) + source
 
         return slope
@@ -75,7 +76,7 @@ def core(
 ) -> Flow:
     """GRAND over a time T; without one every step takes a time of 1."""
     dynamics = GRAND(channels, linear, heads, attention_dim, add_source)
-    return Flow(dynamics, num_layers, act, dt=time_step(time, num_layers), method=method, memory=memory)
+    return Flow(dynamics, channels, num_layers, act, dt=time_step(time, num_layers), method=method, memory=memory)
 
 
 _PAPER = "Chamberlain et al. 2021, arXiv:2106.10934"

@@ -4,7 +4,8 @@ from torch import Tensor
 
 from graphcon.couplings import DotProductConv
 from graphcon.models.card import rival
-from graphcon.models.flow import Dynamics, Flow, Slope, time_step, weighted_sum
+from graphcon.models.flow import Dynamics, Flow, Slope, time_step
+from graphcon.models.rivals._propagation import spread
 
 
 class Kuramoto(Dynamics):
@@ -37,7 +38,7 @@ class Kuramoto(Dynamics):
 
         def slope(x: Tensor) -> Tensor:
             sin, cos = x.sin(), x.cos()
-            return frequency + self.K * (cos * weighted_sum(sin, *graph) - sin * weighted_sum(cos, *graph))
+            return frequency + self.K * (cos * spread(sin, *graph) - sin * spread(cos, *graph))
 
         return slope
 
@@ -58,14 +59,14 @@ def core(
     memory: str = "auto",
 ) -> Flow:
     """Kuramoto's equation over a time T; without one every step takes a time of 1."""
-    return Flow(
-        Kuramoto(channels, K, heads), num_layers, act, dt=time_step(time, num_layers), method=method, memory=memory
-    )
+    dynamics = Kuramoto(channels, K, heads)
+    return Flow(dynamics, channels, num_layers, act, dt=time_step(time, num_layers), method=method, memory=memory)
 
 
-CARDS = (
-    rival(
-        "kuramoto", core, "phases coupled by sines of differences", "Nguyen et al. 2023, arXiv:2311.03260",
-        act_on="last",
-    ),
-)  # fmt: skip
+CARD = rival(
+    "kuramoto",
+    core,
+    "phases coupled by sines of differences",
+    "Nguyen et al. 2023, arXiv:2311.03260",
+    act_on="last",
+)

@@ -58,11 +58,9 @@ class PairNorm(Core):
         return (self.dropout(self.act(self.norm(out, batch))),)
 
 
-CARDS = (
-    rival(
-        "pairnorm",
-        PairNorm,
-        "a stack whose states keep their total distance",
-        "Zhao, Akoglu 2020, arXiv:1909.12223",
-    ),
+CARD = rival(
+    "pairnorm",
+    PairNorm,
+    "a stack whose states keep their total distance",
+    "Zhao, Akoglu 2020, arXiv:1909.12223",
 )

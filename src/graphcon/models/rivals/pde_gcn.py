@@ -9,7 +9,8 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from graphcon.integrators import IMEX
 from graphcon.models.card import rival
-from graphcon.models.flow import Dynamics, Flow, Slope, State
+from graphcon.models.core import State
+from graphcon.models.flow import Dynamics, Flow, Slope
 from graphcon.oscillator import resolve_act
 
 Kind = Literal["diffusive", "hyperbolic", "mixed"]
@@ -66,8 +67,8 @@ class PDEGCN(Flow):
 
     with :math:`\alpha = 0` (PDE-GCN_D, Euler's step), :math:`\alpha = 1` (PDE-GCN_H, the leapfrog) or
     :math:`\alpha \in (0, 1)` learned (PDE-GCN_M), from :math:`X_{-1} = X_0`. With :math:`Y_n = (X_n - X_{n-1}) / h`
-    each is the oscillator's own scheme without a spring, from rest: damping :math:`(1 - \alpha) / c` and force :math:`f / c`
-    with :math:`c = \alpha + (1 - \alpha) h`.
+    each is the oscillator's own scheme without a spring, from rest: damping :math:`(1 - \alpha) / c` and force
+    :math:`f / c` with :math:`c = \alpha + (1 - \alpha) h`.
 
     Args:
         layers (list): The force of every step.
@@ -79,7 +80,7 @@ class PDEGCN(Flow):
     """
 
     def __init__(self, layers: list[PDEForce], steps: int, kind: Kind, act: Any, h: float = 0.5, memory: str = "auto"):
-        super().__init__(layers, steps, act, dt=h, memory=memory)
+        super().__init__(layers, layers[0].channels, steps, act, dt=h, memory=memory)
         self.kind = kind
         self.raw_alpha = Parameter(torch.zeros(())) if kind == "mixed" else None
 
@@ -91,13 +92,13 @@ class PDEGCN(Flow):
         return torch.sigmoid(self.raw_alpha)
 
     def reset_parameters(self) -> None:
-        super().reset_parameters()
+        inits.reset(self.layers)
         inits.zeros(self.raw_alpha)
 
-    def _begin(self, x: Tensor) -> State:
+    def begin(self, x: Tensor) -> State:
         return x, torch.zeros_like(x)
 
-    def _bind(self) -> Callable[..., State]:
+    def bind(self) -> Callable[..., State]:
         alpha = self.alpha
         c = alpha + (1 - alpha) * self.dt
         step = IMEX().bind(self.dt, (1 - alpha) / c, 0.0)

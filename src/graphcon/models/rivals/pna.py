@@ -90,11 +90,9 @@ class PNA(Stack):
                 scale.avg_deg_log.fill_((degrees + 1).log().mean())
 
 
-CARDS = (
-    rival(
-        "pna",
-        PNA,
-        "several aggregations side by side, scaled by the degree",
-        "Corso et al. 2020, arXiv:2004.05718",
-    ),
+CARD = rival(
+    "pna",
+    PNA,
+    "several aggregations side by side, scaled by the degree",
+    "Corso et al. 2020, arXiv:2004.05718",
 )

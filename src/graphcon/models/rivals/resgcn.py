@@ -51,12 +51,10 @@ class ResGCN(Core):
         return self.act(self.norm(state[0]))
 
 
-CARDS = (
-    rival(
-        "resgcn",
-        ResGCN,
-        "residual connections and layer normalisation",
-        "Li et al. 2020, arXiv:2006.07739",
-        exceptions={"trajectory": "what goes to the decoder is the last state normalised and activated"},
-    ),
+CARD = rival(
+    "resgcn",
+    ResGCN,
+    "residual connections and layer normalisation",
+    "Li et al. 2020, arXiv:2006.07739",
+    exceptions={"trajectory": "what goes to the decoder is the last state normalised and activated"},
 )

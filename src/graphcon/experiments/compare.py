@@ -1,0 +1,180 @@
+"""Several models at several depths, trained alike: the cells of `graphcon compare`, each a run that can be resumed."""
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from graphcon.data import GraphDataset
+from graphcon.diagnostics import dirichlet_energy, effective_rank
+from graphcon.errors import InputError
+from graphcon.experiments.peak import peak_bytes
+from graphcon.models import find
+from graphcon.training import recipes, run
+from graphcon.training.batches import Batches, apply
+from graphcon.training.config import Recipe
+from graphcon.training.folder import RunFolder
+from graphcon.training.load_data import load_dataset
+from graphcon.training.loop import Reporter
+from graphcon.training.model import TaskModel, for_model
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training: a model, a depth, a seed."""
+
+    model: str
+    depth: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Its folder."""
+        return f"{self.model}-{self.depth}-seed-{self.seed}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """How a cell did: one line of compare.csv.
+
+    Attributes:
+        model: The model.
+        depth: Its layers or steps.
+        seed: The seed of the weights, the batches and the dropout.
+        metric: What the weights were selected by, on validation.
+        val: The metric on validation.
+        test: The metric on test data, read once, when training had ended.
+        energy: The Dirichlet energy of the last state.
+        effective_rank: The effective rank of the last state.
+        seconds: How long the training took.
+        memory_mb: By how much memory grows during a training step; None where the system does not tell.
+        parameters: How many the model has.
+        epochs: How many it was trained.
+    """
+
+    model: str
+    depth: int
+    seed: int
+    metric: str
+    val: float | None
+    test: float | None
+    energy: float
+    effective_rank: float
+    seconds: float
+    memory_mb: float | None
+    parameters: int
+    epochs: int
+
+
+def plan(recipe: Recipe, models: list[str], depths: list[int], seeds: int) -> dict[Cell, Recipe]:
+    """The recipe of every cell: the same data, optimiser and epochs for all, and each model's own defaults.
+
+    Raises:
+        InputError: A model is unknown.
+    """
+    for name in models:
+        try:
+            find(name)
+        except ValueError as error:
+            raise InputError(f"--models: {error}") from None
+    cells = {}
+    for depth in depths:
+        for name in models:
+            model = replace(for_model(recipe.model, name), steps=depth)
+            for seed in range(recipe.seed, recipe.seed + seeds):
+                cells[Cell(name, depth, seed)] = replace(recipe, model=model, seed=seed, search={})
+    return cells
+
+
+def run_cells(
+    cells: dict[Cell, Recipe], out: Path, reporter: Callable[[Cell], Reporter | None] = lambda _: None
+) -> Iterator[Row | None]:
+    """Trains what is not yet there and yields a row per cell; None, and then nothing, if the user stops it.
+
+    Args:
+        cells: The cells with their recipes.
+        out: The folder in which every cell has its run folder.
+        reporter: Makes whom to tell how a cell goes.
+    """
+    for cell, recipe in cells.items():
+        folder = RunFolder(out / cell.name)
+        file = folder.path / "compare.json"
+        _check_same(folder, recipe)
+        if not file.exists():
+            bar = reporter(cell)
+            told = None if bar is None else (lambda *_, bar=bar: bar)
+            resume = folder.recipe_file.exists()
+            if (
+                not folder.metrics_file.exists()
+                and run.train(recipe, folder.path, resume=resume, reporter=told) is None
+            ):
+                yield None
+                return
+            folder.write_json(file, asdict(_measure(cell, folder)))
+        yield Row(**json.loads(file.read_text()))
+
+
+def _check_same(folder: RunFolder, recipe: Recipe) -> None:
+    if folder.recipe_file.exists() and recipes.to_dict(folder.recipe()) != recipes.to_dict(recipe):
+        raise InputError(
+            f"--out {folder.path.parent}: {folder.path.name} was trained there with other settings. "
+            "Name another folder, or delete this one"
+        )
+
+
+def _measure(cell: Cell, folder: RunFolder) -> Row:
+    trained, metrics = run.load(folder.path), folder.read_json(folder.metrics_file)
+    dataset, _ = load_dataset(trained.recipe.data)
+    batches = Batches(dataset, replace(trained.recipe.data, workers=0), cell.seed, run.make_fabric(trained.recipe))
+    data = _seen(dataset, batches)
+    state = last_state(trained.model, data)
+    batch, metric = data.get("batch"), metrics["metric"]
+    return Row(
+        cell.model,
+        cell.depth,
+        cell.seed,
+        metric,
+        metrics.get("val", {}).get(metric),
+        metrics.get("test", {}).get(metric),
+        float(dirichlet_energy(state, data.edge_index, batch).mean()),  # pyright: ignore[reportArgumentType]
+        float(effective_rank(state, batch).mean()),
+        json.loads(folder.log_file.read_text().splitlines()[-1])["seconds"],
+        _megabytes(trained.model, batches),
+        metrics["parameters"],
+        metrics["epochs"],
+    )
+
+
+def _seen(dataset: GraphDataset, batches: Batches) -> Data:
+    """What states are measured on: the whole graph, or a batch of validation graphs; targets play no part."""
+    part = "val" if batches.has("val") else "train"
+    return dataset.data if dataset.split.unit == "node" else next(batches.of(part)).data
+
+
+@torch.no_grad()
+def last_state(model: TaskModel, data: Data) -> Tensor:
+    """What the core of a network hands to the decoder, ``[nodes, channels]``."""
+    kept: list[Tensor] = []
+    handle = model.net.core.register_forward_hook(lambda _, __, out: kept.append(out))
+    model.eval()
+    apply(model, data)
+    handle.remove()
+    return kept[-1]
+
+
+def _megabytes(model: TaskModel, batches: Batches) -> float | None:
+    model = copy.deepcopy(model).train()
+    batch: Any = next(batches.of("train"))
+
+    def step() -> None:
+        model.zero_grad()
+        batch.run(model).square().mean().backward()
+
+    grown = peak_bytes(step)
+    return None if grown is None else round(grown / 2**20, 1)

@@ -1,0 +1,164 @@
+"""What `graphcon compare` prints and draws."""
+
+import csv
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from graphcon.errors import InputError
+from graphcon.experiments.compare import Cell, Row, plan, run_cells
+from graphcon.report.figures import Panel, comparison_figure
+from graphcon.training.commands import show_warnings_plainly
+from graphcon.training.config import Recipe
+from graphcon.training.loop import Reporter
+from graphcon.training.metrics import direction
+
+#: What is told of every model and depth: the column, its title, and whether it is drawn on a logarithmic scale.
+MEASURES = (
+    ("test", "test", False),
+    ("energy", "Dirichlet energy", True),
+    ("effective_rank", "effective rank", False),
+    ("seconds", "seconds of training", True),
+    ("memory_mb", "MB of a training step", True),
+)
+
+
+def compare(recipe: Recipe, models: str, depths: str, seeds: int, out: Path, console: Console) -> int:
+    """Trains, prints, draws; returns the exit code."""
+    show_warnings_plainly()
+    if seeds < 1:
+        raise InputError(f"--seeds {seeds}: at least one is needed")
+    names, layers = list(dict.fromkeys(_words("--models", models))), _numbers("--depths", depths)
+    cells = plan(recipe, names, layers, seeds)
+    rows: list[Row] = []
+    with _progress(console, len(cells), recipe.trainer.epochs) as make:
+        for row in run_cells(cells, out / "runs", make):
+            if row is None:
+                console.print("Stopped. Type the same command again to go on", highlight=False)
+                return 130
+            rows.append(row)
+            write_csv(rows, out / "compare.csv")
+    _print_table(rows, names, layers, console)
+    _draw(rows, names, layers, out / "compare.png", recipe)
+    console.print(f"Numbers  {out / 'compare.csv'}\nPicture  {out / 'compare.png'}", highlight=False)
+    return 0
+
+
+def write_csv(rows: Sequence[Row], path: Path) -> None:
+    """Writes a line per cell."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Row)])
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
+
+
+def mean_and_spread(rows: Sequence[Row], model: str, depth: int, measure: str) -> tuple[float, float]:
+    """The mean and the standard deviation over the seeds; NaN where it was not measured."""
+    values = [getattr(row, measure) for row in rows if (row.model, row.depth) == (model, depth)]
+    if any(value is None for value in values):
+        return math.nan, 0.0
+    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+
+
+def _print_table(rows: list[Row], models: list[str], depths: list[int], console: Console) -> None:
+    seeds = len({row.seed for row in rows})
+    title = f"{rows[0].metric}, {direction(rows[0].metric)}; mean ± sd of {seeds} seeds, selected on validation"
+    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table.add_column("model", no_wrap=True)
+    for name in ("layers", "validation", "test", "energy", "rank", "seconds", "MB"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for model in models:
+        for depth in depths:
+            val, test, energy, rank, seconds, memory = (
+                mean_and_spread(rows, model, depth, name) for name in ("val", *(measure[0] for measure in MEASURES))
+            )
+            figures = (f"{energy[0]:.1e}", f"{rank[0]:.1f}", f"{seconds[0]:.1f}", f"{memory[0]:.0f}")
+            scores = (f"{mean:.3f} ± {spread:.3f}" for mean, spread in (val, test))
+            table.add_row(model if depth == depths[0] else "", str(depth), *scores, *figures)
+    console.print(table)
+
+
+def _draw(rows: list[Row], models: list[str], depths: list[int], path: Path, recipe: Recipe) -> None:
+    panels = [
+        Panel(
+            f"{rows[0].metric} on test data" if name == "test" else title,
+            log,
+            {model: [mean_and_spread(rows, model, depth, name) for depth in depths] for model in models},
+        )
+        for name, title, log in MEASURES
+    ]
+    data = recipe.data.name or "own tables"
+    comparison_figure(depths, panels, path, f"{data}: at most {recipe.trainer.epochs} epochs each")
+
+
+class _Line:
+    """Tells of a cell when it begins, where there is no terminal to draw a bar on."""
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        """Says nothing."""
+
+
+class _Bar:
+    """Counts the epochs of all cells in one bar."""
+
+    def __init__(self, progress: Progress, task: Any, before: int):
+        self.progress, self.task, self.before = progress, task, before
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        """Moves the bar."""
+        self.progress.update(self.task, completed=self.before + record["epoch"])
+
+
+@contextmanager
+def _progress(console: Console, cells: int, epochs: int) -> Iterator[Any]:
+    """Yields what makes a reporter for every cell that is trained."""
+    number = 0
+
+    def title(cell: Cell) -> str:
+        return f"{cell.model}, {cell.depth} layers, seed {cell.seed}"
+
+    if not console.is_terminal:
+
+        def line(cell: Cell) -> Reporter:
+            nonlocal number
+            number += 1
+            print(f"{number}/{cells}  {title(cell)}", flush=True)
+            return _Line()
+
+        yield line
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=cells * epochs)
+
+        def bar(cell: Cell) -> Reporter:
+            nonlocal number
+            number += 1
+            progress.update(task, description=f"{number}/{cells}  {title(cell)}", completed=(number - 1) * epochs)
+            return _Bar(progress, task, (number - 1) * epochs)
+
+        yield bar
+
+
+def _words(option: str, text: str) -> list[str]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
+        raise InputError(f"{option}: name at least one, several with commas between")
+    return words
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    words = _words(option, text)
+    if not all(word.isdigit() and int(word) > 0 for word in words):
+        raise InputError(f"{option} {text}: must be whole numbers from 1 on, with commas between, e.g. 2,8,32")
+    return sorted({int(word) for word in words})

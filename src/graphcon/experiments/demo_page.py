@@ -1,0 +1,82 @@
+"""The page that `graphcon demo` leaves behind."""
+
+from collections.abc import Mapping, Sequence
+
+from graphcon.experiments import depth, energy
+from graphcon.report.blocks import Chart, Code, Number, Page, Panel, Series, Table, Words
+
+_NEXT = """graphcon train cora-gcn
+graphcon report runs/cora-gcn
+graphcon train --nodes nodes.csv --edges edges.csv --target label
+graphcon diagnose --compare gcn,gat,graphcon-gcn --depths 2,8,32"""
+
+
+def demo_page(
+    groups: Mapping[str, Mapping[str, Sequence[float]]], rows: Sequence[depth.Row], seed: int, act: str
+) -> Page:
+    """The page about the energy over 100 random layers and, where there was training, about depth on Cora.
+
+    Args:
+        groups: The energies after every layer, by coupling and network.
+        rows: How every network did on Cora; none if nothing was trained.
+        seed: The seed of both.
+        act: The activation of the first.
+    """
+    panels = [Panel("Random weights", _energy(groups))]
+    if rows:
+        panels.append(Panel("Trained on Cora", _trained(rows)))
+    again = f"graphcon demo --seed {seed} --act {act}" + ("" if rows else " --energy-only")
+    panels.append(
+        Panel("Again, and next", [Code("The command that makes it again", again), Code("What to try next", _NEXT)])
+    )
+    return Page("What depth does to a graph network", _lead(groups, rows), panels)
+
+
+def _lead(groups: Mapping[str, Mapping[str, Sequence[float]]], rows: Sequence[depth.Row]) -> list[str]:
+    last = {name: values[-1] for members in groups.values() for name, values in members.items()}
+    told = ", ".join(f"{value:.1e} in {name}" for name, value in last.items())
+    sentences = [f"After {energy.LAYERS} layers with random weights the Dirichlet energy is {told}."]
+    if rows:
+        deepest = max(row.depth for row in rows)
+        ends = " and ".join(f"{100 * row.accuracy:.1f} % in {row.model}" for row in rows if row.depth == deepest)
+        sentences.append(f"Trained on Cora at {deepest} layers the accuracy on test data is {ends}.")
+    return sentences
+
+
+def _energy(groups: Mapping[str, Mapping[str, Sequence[float]]]) -> list[Words | Chart]:
+    words = Words(
+        (
+            f"Random features on a {energy.SIDE}×{energy.SIDE} grid go through {energy.LAYERS} layers with random "
+            "weights. The Dirichlet energy says how different neighbours are. The oscillators have the very same weights as the "
+            "plain layers beside them.",
+        )
+    )
+    charts = [
+        Chart(
+            f"{coupling}, plain and in oscillators",
+            "layer",
+            "Dirichlet energy",
+            [Series(name, range(1, len(values) + 1), values) for name, values in members.items()],
+            log_x=True,
+            log_y=True,
+        )
+        for coupling, members in groups.items()
+    ]
+    return [words, *charts]
+
+
+def _trained(rows: Sequence[depth.Row]) -> list[Chart | Table]:
+    def curve(name: str, values: Sequence[float]) -> Series:
+        return Series(name, [row.depth for row in rows if row.model == name], values)
+
+    accuracy = [curve(name, [100 * row.accuracy for row in rows if row.model == name]) for name in depth.MODELS]
+    energies = [curve(name, [row.energy for row in rows if row.model == name]) for name in depth.MODELS]
+    cells = [
+        (row.model, Number(row.depth, str(row.depth)), Number(row.accuracy), Number(row.energy, f"{row.energy:.1e}"))
+        for row in rows
+    ]
+    return [
+        Chart("Accuracy on test data", "layers", "accuracy in %", accuracy, log_x=True),
+        Chart("Energy of the last state", "layers", "Dirichlet energy", energies, log_x=True, log_y=True),
+        Table("All numbers", ("network", "layers", "accuracy", "energy"), cells),
+    ]

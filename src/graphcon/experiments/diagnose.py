@@ -1,0 +1,120 @@
+"""The work behind `graphcon diagnose`: a run from the inside, or several models side by side."""
+
+import math
+from pathlib import Path
+
+import polars as pl
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from graphcon.experiments.inside import Inside, compare
+from graphcon.oscillator import GraphCON
+from graphcon.report.figures import stability_map, states_figure
+from graphcon.report.inside import table_of
+from graphcon.training import run
+from graphcon.training.config import DataConfig, ModelConfig, OptimizerConfig, Recipe, TrainerConfig
+from graphcon.training.load_data import load_dataset
+from graphcon.training.progress import reporting
+
+#: The columns a terminal shows.
+SHOWN = ("energy", "energy_relative_by_degree", "mad", "effective_rank", "state_gradient")
+HEADINGS = ("energy", "relative by degree", "MAD", "effective rank", "state gradient")
+
+
+def recipe_for(data: str, root: Path | None, channels: int, epochs: int, seed: int) -> Recipe:
+    """The recipe by which models are put side by side: the same for all of them."""
+    return Recipe(
+        data=DataConfig(name=data, root=root, split=seed),
+        model=ModelConfig(channels=channels),
+        optimizer=OptimizerConfig(lr=0.01, weight_decay=5e-4),
+        trainer=TrainerConfig(epochs=epochs, patience=max(epochs // 2, 1)),
+        seed=seed,
+    )
+
+
+def diagnose_run(path: Path, out: Path | None, console: Console) -> None:
+    """Measures every state of a run's model, and draws what it found."""
+    trained = run.load(path)
+    dataset, _ = load_dataset(trained.recipe.data)
+    table = table_of(trained.model, dataset, trained.spec, trained.recipe)
+    out = out or path
+    numbers, picture = _write(table, out / "diagnostics.csv"), out / "diagnostics.png"
+    name = f"{trained.recipe.model.name} on {dataset.name}"
+    states_figure({trained.recipe.model.name: table}, picture, f"{name}, after training")
+    console.print(_some_steps(table, name))
+    console.print(f"Numbers  {numbers}\nPicture  {picture}", highlight=False)
+    core = trained.model.net.core
+    if isinstance(core, GraphCON):
+        drawn = out / "stability.png"
+        start = trained.recipe.model
+        exact = core.integrator.name != "imex"
+        stability_map({start.name: (start.dt, start.alpha, start.gamma)}, drawn, exact=exact)
+        console.print(f"Map      {drawn}\n{start.name} is {core.stability}", highlight=False)
+
+
+def diagnose_models(
+    recipe: Recipe, models: tuple[str, ...], depths: tuple[int, ...], train: bool, out: Path, console: Console
+) -> None:
+    """Puts models side by side at every depth, and draws what is inside."""
+    found: list[Inside] = []
+    with reporting(console) as make:
+        for depth in depths:
+            for model in models:
+                bar = make(f"{model} {depth}", recipe.trainer.epochs) if train else None
+                found += compare(recipe, (model,), (depth,), train, bar)
+    everything = pl.concat([inside.labelled() for inside in found], how="diagonal")
+    numbers, steps, ends = _write(everything, out / "diagnostics.csv"), out / "steps.png", out / "depths.png"
+    weights = "after training" if train else "with random weights"
+    deepest = {inside.model: inside.table for inside in found if inside.depth == max(depths)}
+    states_figure(deepest, steps, f"{max(depths)} layers {weights} on {recipe.data.name}, step by step")
+    console.print(_last_states(found, f"The last state {weights} on {recipe.data.name}; gradient at the first"))
+    console.print(f"Numbers  {numbers}\nPicture  {steps}", highlight=False)
+    if len(depths) > 1:
+        states_figure(_by_depth(found), ends, f"The last state {weights} on {recipe.data.name}", against="depth")
+        console.print(f"Picture  {ends}", highlight=False)
+
+
+def _by_depth(found: list[Inside]) -> dict[str, pl.DataFrame]:
+    """Per model what a depth leads to: the last state, and the gradients that reach the first."""
+    tables: dict[str, list[pl.DataFrame]] = {}
+    for inside in found:
+        first = inside.labelled().select("state_gradient").head(1)
+        weight = inside.table.select(pl.col("weight_gradient").drop_nulls().first())
+        last = inside.labelled().tail(1).drop("state_gradient", "weight_gradient")
+        tables.setdefault(inside.model, []).append(pl.concat([last, first, weight], how="horizontal"))
+    return {model: pl.concat(rows) for model, rows in tables.items()}
+
+
+def _last_states(found: list[Inside], title: str) -> Table:
+    table = _table(title, "model", "layers", *HEADINGS)
+    for model, rows in _by_depth(found).items():
+        for row in rows.iter_rows(named=True):
+            table.add_row(model, str(row["depth"]), *(_number(row[name]) for name in SHOWN))
+    return table
+
+
+def _some_steps(table: pl.DataFrame, title: str) -> Table:
+    shown = _table(title, "step", *HEADINGS)
+    last = len(table) - 1
+    for step in sorted({0, last, *(2**k for k in range(int(math.log2(max(last, 1))) + 1))}):
+        row = table.row(step, named=True)
+        shown.add_row(str(step), *(_number(row[name]) for name in SHOWN))
+    return shown
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE)
+    for i, name in enumerate(columns):
+        table.add_column(name, justify="right" if i else "left", no_wrap=not i)
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _write(table: pl.DataFrame, path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table.write_csv(path)
+    return path

@@ -1,0 +1,134 @@
+"""Everything a page says about a run, gathered from its folder and its data."""
+
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+import torch
+from torch import Tensor
+
+from graphcon.data import GraphDataset
+from graphcon.data._kinds import Part
+from graphcon.errors import InputError
+from graphcon.report.inside import table_of
+from graphcon.training import metrics as measures
+from graphcon.training import predict, recipes, run
+from graphcon.training.baseline import baseline
+from graphcon.training.folder import RunFolder
+from graphcon.training.load_data import load_dataset
+from graphcon.training.run import Trained
+from graphcon.training.spec import targets_of
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A run that has ended, and its data.
+
+    Attributes:
+        folder: The run folder.
+        trained: Its model.
+        dataset: Its data.
+        metrics: What is in its ``metrics.json``.
+        log: The lines of its ``log.jsonl``.
+    """
+
+    folder: RunFolder
+    trained: Trained
+    dataset: GraphDataset
+    metrics: dict[str, Any]
+    log: list[dict[str, Any]]
+
+    @classmethod
+    def gather(cls, path: Path) -> "Evidence":
+        """Reads a run.
+
+        Raises:
+            InputError: There is no run, or it has not ended.
+        """
+        folder = RunFolder.open(path)
+        metrics = folder.read_json(folder.metrics_file)
+        log = (
+            [json.loads(line) for line in folder.log_file.read_text().splitlines()] if folder.log_file.exists() else []
+        )
+        trained = run.load(path)
+        dataset, _ = load_dataset(trained.recipe.data)
+        return cls(folder, trained, dataset, metrics, log)
+
+    @property
+    def name(self) -> str:
+        """The network in words."""
+        model = self.trained.recipe.model
+        return f"{model.name}, {model.steps} {'steps' if model.name.startswith('graphcon') else 'layers'}"
+
+    @property
+    def metric(self) -> str:
+        """What selected the model."""
+        return measures.choose_metric(self.trained.spec, self.trained.recipe.trainer.metric)
+
+    @property
+    def kin(self) -> str:
+        """Equal for runs that differ in seed and split alone."""
+        recipe = self.trained.recipe
+        return recipes.to_toml(replace(recipe, seed=0, data=replace(recipe.data, split=0)))
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """The measures per step."""
+        return table_of(self.trained.model, self.dataset, self.trained.spec, self.trained.recipe)
+
+    @cached_property
+    def baseline(self) -> dict[str, dict[str, float]]:
+        """The metrics of the constant answer."""
+        return baseline(self.dataset, self.trained.spec)
+
+    @property
+    def part(self) -> Part:
+        """The part whose answers are shown: test, or validation where there is no test part."""
+        return "test" if len(self.dataset.split.test) else "val"
+
+    @cached_property
+    def answers(self) -> tuple[Tensor, Tensor]:
+        """The model's answers on that part, and what is true."""
+        index = getattr(self.dataset.split, self.part)
+        if self.dataset.split.unit == "node":
+            out = predict.answers(self.trained, self.dataset.graphs)[index]
+        else:
+            out = predict.answers(self.trained, cast(Any, self.dataset.part(self.part)))
+        return out, targets_of(self.dataset, self.part)
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The names of what is answered: those of own tables, else numbers."""
+        split, config, schema = self.dataset.split, self.trained.recipe.data, self.trained.schema
+        index = getattr(split, self.part)
+        if split.unit != self.dataset.task:  # nodes of several graphs
+            counts = torch.tensor([graph.num_nodes for graph in self.dataset.part(self.part)])
+            pairs = zip(index.tolist(), counts.tolist(), strict=True)
+            return [f"node {node} of graph {graph}" for graph, count in pairs for node in range(count)]
+        if schema is not None and config.nodes is not None and config.edges is not None:
+            known = schema.apply(config.nodes, config.edges, config.graphs).ids
+            return [str(known[i]) for i in index.tolist()]
+        return [f"{split.unit} {i}" for i in index.tolist()]
+
+
+def gather_all(paths: tuple[Path, ...]) -> list[Evidence]:
+    """The runs in some folders; a folder that holds runs stands for all of them.
+
+    Raises:
+        InputError: A folder has no run, or they are of different data or metrics.
+    """
+    places: list[Path] = []
+    for path in paths:
+        inner = sorted(file.parent for file in path.glob("*/recipe.toml"))
+        places += [path] if (path / "recipe.toml").exists() or not inner else inner
+    runs = [Evidence.gather(place) for place in places]
+    for other in runs[1:]:
+        if (other.dataset.name, other.metric) != (runs[0].dataset.name, runs[0].metric):
+            raise InputError(
+                f"{other.folder.path} is on {other.dataset.name} by {other.metric}, {runs[0].folder.path} on "
+                f"{runs[0].dataset.name} by {runs[0].metric}: compare runs of one set and one metric"
+            )
+    return runs

@@ -1,0 +1,20 @@
+"""Figures of what was measured."""
+
+from graphcon.report.figures.comparison import Panel, comparison_figure
+from graphcon.report.figures.curves import Sensitivity, depth_figure, energy_figure, sensitivity_figure
+from graphcon.report.figures.molecule import molecule_animation, molecule_figure
+from graphcon.report.figures.stability import stability_map
+from graphcon.report.figures.states import states_figure
+
+__all__ = [
+    "Panel",
+    "Sensitivity",
+    "comparison_figure",
+    "depth_figure",
+    "energy_figure",
+    "molecule_animation",
+    "molecule_figure",
+    "sensitivity_figure",
+    "stability_map",
+    "states_figure",
+]

@@ -1,0 +1,37 @@
+"""One look for all figures, drawn without a screen and without touching a user's own matplotlib settings."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+# Colours that people with any kind of colour vision can tell apart (Okabe and Ito), and shapes beside them.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+LINES = ("-", "--", ":", "-.")
+MARKERS = "osD^vP"
+
+_STYLE: dict[Any, Any] = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "font.size": 11,
+    "grid.color": "#e0e0e0",
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+}
+
+
+@contextmanager
+def drawing(path: Path | None, width: float, height: float) -> Iterator[Figure]:
+    """A figure of that size in inches, saved when it is drawn; the path's ending tells the format."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, dpi=160)

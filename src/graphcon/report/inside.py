@@ -1,0 +1,33 @@
+"""The measures of a run's states and gradients."""
+
+from typing import Any
+
+import polars as pl
+from torch import Tensor
+from torch_geometric.data import Batch
+
+from graphcon.data import GraphDataset
+from graphcon.diagnostics import trajectory_table
+from graphcon.training import metrics as measures
+from graphcon.training.config import Recipe
+from graphcon.training.model import TaskModel
+from graphcon.training.spec import TaskSpec
+
+#: Graphs that are looked at, where there are many.
+GRAPHS = 64
+
+
+def table_of(model: TaskModel, dataset: GraphDataset, spec: TaskSpec, recipe: Recipe) -> pl.DataFrame:
+    """All measures per step: of the states on the whole graph, or on the first graphs for training.
+
+    Gradients are those of the loss on the training part.
+    """
+    criterion = measures.build_loss(spec, recipe.trainer.loss, None)
+    counted: Tensor | slice = slice(None)
+    if dataset.split.unit == "node":
+        data: Any = dataset.data
+        counted = dataset.split.train
+    else:
+        graphs = dataset.part("train")
+        data = Batch.from_data_list([graphs[i] for i in range(min(GRAPHS, len(graphs)))])
+    return trajectory_table(model, data, lambda out: criterion(out[counted], data.y[counted]))

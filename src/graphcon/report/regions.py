@@ -1,0 +1,48 @@
+r"""Where in the plane of :math:`\alpha\Delta t` and :math:`\gamma\Delta t^2` the uncoupled step does what.
+
+The step depends on dt, α and γ through these two products alone, so that the plane shows all there is.
+"""
+
+from typing import NamedTuple
+
+#: The part of the plane that is drawn.
+WIDTH, HEIGHT = 2.5, 4.5
+_POINTS = 60
+
+
+class Region(NamedTuple):
+    """A part of the plane, drawn over those before it."""
+
+    regime: str
+    meaning: str
+    outline: list[tuple[float, float]]
+
+
+def regions(exact: bool = False) -> list[Region]:
+    r"""The regimes of :mod:`graphcon.stability` as outlines.
+
+    The paper's scheme is stable in the triangle :math:`\gamma\Delta t^2 < 4 - 2\alpha\Delta t` and oscillates between
+    :math:`(1 - \sqrt{1 - \alpha\Delta t})^2` and :math:`(1 + \sqrt{1 - \alpha\Delta t})^2`. The exact flow is stable
+    everywhere and oscillates above :math:`(\alpha\Delta t)^2 / 4`.
+
+    Args:
+        exact: Whether the integrator follows the exact flow of the uncoupled oscillator, as `strang` and `adaptive` do.
+    """
+    whole = [(0.0, 0.0), (WIDTH, 0.0), (WIDTH, HEIGHT), (0.0, HEIGHT)]
+    if exact:
+        curve = [(a, a * a / 4) for a in _grid(WIDTH)]
+        return [
+            Region("overdamped", "decays without oscillating", whole),
+            Region("oscillating", "decays while it oscillates", [*curve, (WIDTH, HEIGHT), (0.0, HEIGHT)]),
+        ]
+    lower = [(a, (1 - (1 - a) ** 0.5) ** 2) for a in _grid(1.0)]
+    upper = [(a, (1 + (1 - a) ** 0.5) ** 2) for a in _grid(1.0)]
+    return [
+        Region("unstable", "grows without bound", whole),
+        Region("overdamped", "decays without oscillating", [(0.0, 0.0), (2.0, 0.0), (0.0, 4.0)]),
+        Region("oscillating", "decays while it oscillates", [*lower, *reversed(upper)]),
+    ]
+
+
+def _grid(end: float) -> list[float]:
+    return [end * i / _POINTS for i in range(_POINTS + 1)]

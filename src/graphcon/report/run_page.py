@@ -1,0 +1,226 @@
+"""The page about a run, or about several compared."""
+
+import statistics
+from collections.abc import Callable, Iterable
+
+from graphcon.report.blocks import Block, Chart, Code, Group, Number, Page, Panel, Series, Table, Words
+from graphcon.report.evidence import Evidence
+from graphcon.report.measures import MEASURES
+from graphcon.report.mistakes import PARTS, mistakes
+from graphcon.report.stability_words import stability_blocks
+from graphcon.training.baseline import NAMES
+from graphcon.training.metrics import direction, is_better
+
+MOST_POINTS = 400
+#: Why a training ended, in words.
+ENDED = {
+    "epochs": "training ran to its last epoch",
+    "patience": "training stopped when validation no longer improved",
+    "learning rate": "training stopped at the smallest learning rate",
+}
+
+Kin = dict[str, list[Evidence]]
+
+
+def build_page(runs: list[Evidence]) -> Page:
+    """The page about some runs; those that differ in seed and split alone are one model with a mean and a spread."""
+    kin = _kin(runs)
+    one_of_each = {name: members[0] for name, members in kin.items()}
+    data = runs[0].dataset.name
+    title = f"{runs[0].name} on {data}" if len(kin) == 1 else f"{len(runs)} runs on {data}"
+    return Page(
+        title,
+        _lead(kin),
+        [
+            Panel("Result", _result(kin, runs)),
+            Panel("Learning", _learning(kin)),
+            Panel("Inside", _inside(kin)),
+            Panel("Stability", stability_blocks(one_of_each)),
+            Panel("Mistakes", _mistakes(one_of_each)),
+            Panel("Recipe", _recipes(runs)),
+        ],
+    )
+
+
+def _kin(runs: list[Evidence]) -> Kin:
+    families: dict[str, list[Evidence]] = {}
+    for run in runs:
+        families.setdefault(run.kin, []).append(run)
+    names = [members[0].name for members in families.values()]
+    kin: Kin = {}
+    for members in families.values():
+        name = members[0].name
+        kin[name if names.count(name) == 1 else f"{name} ({members[0].folder.path.name})"] = members
+    return kin
+
+
+def _lead(kin: Kin) -> list[str]:
+    """How it ended against its baselines, in words."""
+    sentences = []
+    for name, members in kin.items():
+        first, part = members[0], members[0].part
+        metric = first.metric
+        value, least = _mean(members, part, metric), _mean(members, part, metric, of_baseline=True)
+        verdict = "better than" if is_better(metric, value, least) else "not better than"
+        spread = f" ± {_spread(members, part, metric):.4f} over {len(members)} runs" if len(members) > 1 else ""
+        text = (
+            f"{name}: {PARTS[part]} {metric} {value:.4f}{spread} ({direction(metric)}), {verdict} the baseline "
+            f"“{NAMES[first.trained.spec.kind]}” at {least:.4f}."
+        )
+        plain = _plain_kin(kin, first)
+        if plain is not None:
+            text += f" The plain stack of the same layer, {plain}, reaches {_mean(kin[plain], part, metric):.4f}."
+        sentences.append(text)
+    if len(kin) == 1 and len(members := next(iter(kin.values()))) == 1:
+        told = members[0].metrics
+        sentences.append(
+            f"{told['parameters']:,} parameters, the weights of epoch {told['best_epoch']} of {told['epochs']}, "
+            f"selected on validation {members[0].metric}; {ENDED[told['stopped']]}."
+        )
+    return sentences
+
+
+def _plain_kin(kin: Kin, run: Evidence) -> str | None:
+    """The name of the plain stack of the same layer and depth, where a run of it was given."""
+    wanted = run.trained.recipe.model
+    for name, members in kin.items():
+        model = members[0].trained.recipe.model
+        if f"graphcon-{model.name}" == wanted.name and model.steps == wanted.steps:
+            return name
+    return None
+
+
+def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
+    first = runs[0]
+    parts = [part for part in ("val", "test") if part in first.metrics]
+    metrics = list(first.metrics[parts[0]])
+    rows: list[list[str | Number]] = []
+    for name, members in kin.items():
+        for of_baseline, told in ((False, name), (True, NAMES[first.trained.spec.kind])):
+            for part in parts:
+                numbers = [_told(members, part, metric, of_baseline) for metric in metrics]
+                rows.append([told, PARTS[part], *numbers])
+    note = "Mean ± standard deviation over the runs of a model. " if len(runs) > len(kin) else ""
+    note += f"Models are selected by {first.metric} on validation data; test data are read once, at the end."
+    blocks: list[Block] = [Table("How it ended", ("", "part", *metrics), _unique(rows), note)]
+    if len(runs) > 1:
+        each = [
+            [str(run.folder.path), run.name, str(run.trained.recipe.data.split), str(run.trained.recipe.seed)]
+            + [Number(run.metrics[part][run.metric]) for part in parts]
+            for run in runs
+        ]
+        head = ("run", "model", "split", "seed", *(f"{PARTS[part]} {first.metric}" for part in parts))
+        blocks.append(Table("All runs", head, each))
+    count = len(first.dataset.graphs)
+    graphs = "one graph" if count == 1 else f"{count:,} graphs"
+    facts = [f"{first.dataset.name}: {graphs}, split {first.dataset.split}.", *first.dataset.notes]
+    return [*blocks, Words(facts)]
+
+
+def _learning(kin: Kin) -> list[Block]:
+    metric = next(iter(kin.values()))[0].metric
+    marks = []
+    if len(kin) == 1 and len(members := next(iter(kin.values()))) == 1:
+        marks = [(members[0].metrics["best_epoch"], "best")]
+    loss = _curves(kin, lambda run: {line["epoch"]: line["loss"] for line in run.log})
+    value = _curves(kin, lambda run: {line["epoch"]: line["val"][metric] for line in run.log if "val" in line})
+    return [
+        Chart("Loss on training data", "epoch", "loss", loss, marks=marks, note=_band_note(kin)),
+        Chart(f"{metric} on validation data, {direction(metric)}", "epoch", metric, value, marks=marks),
+    ]
+
+
+def _inside(kin: Kin) -> list[Block]:
+    unit = next(iter(kin.values()))[0].dataset.split.unit
+    where = "on the whole graph" if unit == "node" else "on the first graphs for training"
+    words = Words(
+        (f"What every step holds, with the trained weights {where}; gradients are those of the loss on training data.",)
+    )
+    charts = [
+        Chart(m.title, "step", m.axis, _curves(kin, _column(m.column)), log_y=m.logarithmic, note=m.reading)
+        for m in MEASURES
+    ]
+    return [words, *charts]
+
+
+def _column(name: str) -> Callable[[Evidence], dict[float, float]]:
+    def values(run: Evidence) -> dict[float, float]:
+        rows = run.table.drop_nulls(name)
+        return dict(zip(rows["step"].to_list(), rows[name].to_list(), strict=True))
+
+    return values
+
+
+def _mistakes(runs: dict[str, Evidence]) -> list[Block]:
+    if len(runs) == 1:
+        return mistakes(next(iter(runs.values())))
+    return [Group(f"{name} ({run.folder.path})", mistakes(run)) for name, run in runs.items()]
+
+
+def _recipes(runs: list[Evidence]) -> list[Block]:
+    blocks: list[Block] = []
+    for run in runs:
+        path = run.folder.path
+        again = f"graphcon train {path / 'recipe.toml'} --out {path}-again\ngraphcon report {path}-again"
+        environment = run.folder.environment_file.read_text() if run.folder.environment_file.exists() else "not kept"
+        inner: list[Block] = [
+            Code("The command that makes it again", again),
+            Code("The recipe, resolved", run.folder.recipe_file.read_text()),
+            Code("The environment it ran in", environment),
+        ]
+        blocks += inner if len(runs) == 1 else [Group(str(path), inner)]
+    return blocks
+
+
+def _curves(kin: Kin, values: Callable[[Evidence], dict[float, float]]) -> list[Series]:
+    """Per model the mean over its runs and the band they fill, at the places all of them have."""
+    series = []
+    for name, members in kin.items():
+        each = [values(run) for run in members]
+        places = _thinned(x for x in each[0] if all(x in one for one in each))
+        columns = [[one[x] for one in each] for x in places]
+        means = [statistics.fmean(column) for column in columns]
+        bands = ([min(column) for column in columns], [max(column) for column in columns])
+        low, high = bands if len(members) > 1 else ((), ())
+        series.append(Series(name, places, means, low=low, high=high))
+    return series
+
+
+def _thinned(places: Iterable[float]) -> list[float]:
+    """Not more points than a screen shows, the last among them."""
+    all_places = list(places)
+    every = -(-len(all_places) // MOST_POINTS) or 1
+    return all_places[::every] + (all_places[-1:] if (len(all_places) - 1) % every else [])
+
+
+def _band_note(kin: Kin) -> str:
+    several = any(len(members) > 1 for members in kin.values())
+    return "Lines are means, bands reach from the lowest to the highest run." if several else ""
+
+
+def _values(members: list[Evidence], part: str, metric: str, of_baseline: bool) -> list[float]:
+    return [(run.baseline if of_baseline else run.metrics)[part][metric] for run in members]
+
+
+def _mean(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> float:
+    return statistics.fmean(_values(members, part, metric, of_baseline))
+
+
+def _spread(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> float:
+    values = _values(members, part, metric, of_baseline)
+    return statistics.stdev(values) if len(values) > 1 else 0.0
+
+
+def _told(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> Number:
+    mean = _mean(members, part, metric, of_baseline)
+    spread = _spread(members, part, metric, of_baseline)
+    return Number(mean, f"{mean:.4f} ± {spread:.4f}" if len(members) > 1 else "")
+
+
+def _unique(rows: list[list[str | Number]]) -> list[list[str | Number]]:
+    """The rows without repetition: models on one split share their baseline."""
+    kept: list[list[str | Number]] = []
+    for row in rows:
+        if row not in kept:
+            kept.append(row)
+    return kept
