@@ -17,7 +17,8 @@ import matplotlib.pyplot as plt
 import torch
 
 from graphcon import GraphCON, couplings
-from graphcon.experiments.bench import Workload, _peak_bytes, _training_step
+from graphcon.experiments.bench import Workload, _training_step
+from graphcon.experiments.peak import peak_bytes
 
 BASE = Workload("base", nodes=20_000, edges=100_000, channels=64, steps=8)
 AXES = {
@@ -67,7 +68,7 @@ def _measure(coupling: str, mode: str, workload: Workload) -> tuple[float, int]:
     job = _training_step(
         network, torch.randn(workload.nodes, workload.channels), torch.cat([half, half.flip(0)], dim=1)
     )  # fmt: skip
-    peak = _peak_bytes(job) or 0
+    peak = peak_bytes(job) or 0
     seconds = []
     for _ in range(3):
         start = time.perf_counter()

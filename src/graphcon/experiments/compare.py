@@ -161,7 +161,7 @@ def _seen(dataset: GraphDataset, batches: Batches) -> Data:
 def last_state(model: TaskModel, data: Data) -> Tensor:
     """What the core of a network hands to the decoder, ``[nodes, channels]``."""
     kept: list[Tensor] = []
-    handle = model.net.core.register_forward_hook(lambda _, __, out: kept.append(out))
+    handle = model.net.core.register_forward_hook(lambda *called: kept.append(called[-1]))
     model.eval()
     apply(model, data)
     handle.remove()

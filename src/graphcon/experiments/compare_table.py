@@ -27,8 +27,8 @@ MEASURES = (
     ("test", "test", False),
     ("energy", "Dirichlet energy", True),
     ("effective_rank", "effective rank", False),
-    ("seconds", "seconds of training", True),
-    ("memory_mb", "MB of a training step", True),
+    ("seconds", "seconds of training", False),
+    ("memory_mb", "MB of a training step", False),
 )
 
 
@@ -73,7 +73,7 @@ def mean_and_spread(rows: Sequence[Row], model: str, depth: int, measure: str) -
 def _print_table(rows: list[Row], models: list[str], depths: list[int], console: Console) -> None:
     seeds = len({row.seed for row in rows})
     title = f"{rows[0].metric}, {direction(rows[0].metric)}; mean ± sd of {seeds} seeds, selected on validation"
-    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table = Table(title=title, title_justify="left", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("model", no_wrap=True)
     for name in ("layers", "validation", "test", "energy", "rank", "seconds", "MB"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -83,7 +83,7 @@ def _print_table(rows: list[Row], models: list[str], depths: list[int], console:
                 mean_and_spread(rows, model, depth, name) for name in ("val", *(measure[0] for measure in MEASURES))
             )
             figures = (f"{energy[0]:.1e}", f"{rank[0]:.1f}", f"{seconds[0]:.1f}", f"{memory[0]:.0f}")
-            scores = (f"{mean:.3f} ± {spread:.3f}" for mean, spread in (val, test))
+            scores = (f"{mean:.3f}±{spread:.3f}" for mean, spread in (val, test))
             table.add_row(model if depth == depths[0] else "", str(depth), *scores, *figures)
     console.print(table)
 

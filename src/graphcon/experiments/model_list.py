@@ -59,7 +59,7 @@ def _own(card: ModelCard) -> Mapping[str, Any]:
 
 
 def _print_all(console: Console) -> None:
-    table = Table(box=SIMPLE)
+    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("model", no_wrap=True)
     table.add_column("for", no_wrap=True)
     table.add_column("edges", no_wrap=True)
@@ -67,7 +67,7 @@ def _print_all(console: Console) -> None:
     table.add_column("what it is")
     for card in MODELS.values():
         told = describe(card)
-        tasks = "both" if len(card.tasks) > 1 else f"{card.tasks[0]}s"
+        tasks = "both" if len(card.tasks) > 1 else f"{next(iter(card.tasks))}s"
         table.add_row(card.name, tasks, told["edges"], f"{told['parameters']:,}", card.summary)
     console.print(table)
     console.print(

@@ -67,9 +67,8 @@ class Core(Module):
         return torch.stack(list(self.states(x, edge_index, **kwargs)))
 
     def states(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Iterator[Tensor]:
-        """Yields the state X after every step, the first one first; gradients are kept unless told otherwise."""
-        walk = self._walk(self.prepare(x, edge_index, **kwargs))
-        state = self.begin(x)
+        """Yields ``x`` and then the state X after every step."""
+        walk, state = self._walk(self.prepare(x, edge_index, **kwargs)), self.begin(x)
         yield state[0]
         for n in range(self.steps):
             state = walk(n, n + 1, *state)

@@ -72,35 +72,39 @@ def coupling_card(name: str) -> ModelCard:
     )
 
 
-#: One card per rival, in the order of the list that `graphcon models` prints.
-RIVALS: tuple[ModelCard, ...] = (
-    gat_ppr.CARD,
-    sage.MEAN,
-    sage.MAX,
-    positioned.MONET,
-    positioned.SPLINE,
-    gcnii.CARD,
-    pairnorm.CARD,
-    dropedge.CARD,
-    jknet.CARD,
-    gprgnn.CARD,
-    h2gcn.CARD,
-    geom_gcn.CARD,
-    geniepath.CARD,
-    cluster_gcn.CARD,
-    pna.CARD,
-    dgn.CARD,
-    pncnn.CARD,
-    appnp.CARD,
-    g2.CARD,
-    resgcn.CARD,
-    rev.CARD,
-    *grand.CARDS,
-    *pde_gcn.CARDS,
-    cgnn.CARD,
-    gde.CARD,
-    a_dgn.CARD,
-    kuramoto.CARD,
+#: The `CARDS` of every file in `rivals/`, in the order of the list that `graphcon models` prints.
+RIVALS: tuple[ModelCard, ...] = tuple(
+    card
+    for file in (
+        # layers, and what is put around them
+        gat_ppr,
+        sage,
+        positioned,
+        gcnii,
+        pairnorm,
+        dropedge,
+        jknet,
+        gprgnn,
+        h2gcn,
+        geom_gcn,
+        geniepath,
+        cluster_gcn,
+        pna,
+        dgn,
+        pncnn,
+        appnp,
+        g2,
+        resgcn,
+        rev,
+        # differential equations
+        grand,
+        pde_gcn,
+        cgnn,
+        gde,
+        a_dgn,
+        kuramoto,
+    )
+    for card in file.CARDS
 )
 
 #: All models by name.

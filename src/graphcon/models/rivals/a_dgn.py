@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch_geometric.nn import AntiSymmetricConv
 
@@ -34,7 +35,7 @@ class ADGN(Dynamics):
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Slope:
         """Binds the graph and the antisymmetric matrix."""
         conv = self.conv
-        matrix = conv.W.t() - conv.W - conv.gamma * conv.eye
+        matrix = conv.W.t() - conv.W - conv.gamma * torch.eye(conv.in_channels, dtype=x.dtype, device=x.device)
         assert conv.act is not None
 
         def slope(x: Tensor) -> Tensor:
@@ -63,6 +64,6 @@ def core(
     return Flow(layers, channels, num_layers, act, dt=epsilon, method=method, memory=memory)
 
 
-CARD = rival(
-    "a-dgn", core, "an antisymmetric map that neither grows nor decays", "Gravina et al. 2023, arXiv:2210.09789"
+CARDS = (
+    rival("a-dgn", core, "an antisymmetric map that neither grows nor decays", "Gravina et al. 2023, arXiv:2210.09789"),
 )

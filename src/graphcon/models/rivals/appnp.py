@@ -52,10 +52,12 @@ class APPNP(Core):
         return (1 - self.alpha) * spread(z, graph.index, weight) + self.alpha * start, start
 
 
-CARD = rival(
-    "appnp",
-    APPNP,
-    "a network for every node, then averages that keep a share of the start",
-    "Gasteiger et al. 2019, arXiv:1810.05997",
-    exceptions={"reset": "its steps have no weights: all are in the encoder and the decoder"},
+CARDS = (
+    rival(
+        "appnp",
+        APPNP,
+        "a network for every node, then averages that keep a share of the start",
+        "Gasteiger et al. 2019, arXiv:1810.05997",
+        exceptions={"reset": "its steps have no weights: all are in the encoder and the decoder"},
+    ),
 )

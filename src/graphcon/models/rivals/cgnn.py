@@ -92,10 +92,12 @@ def core(
     return Flow(dynamics, channels, num_layers, act, dt=time_step(time, num_layers), method=method, memory=memory)
 
 
-CARD = rival(
-    "cgnn",
-    core,
-    "linear diffusion with a source in continuous time",
-    "Xhonneux et al. 2020, arXiv:1912.00967",
-    act_on="last",
+CARDS = (
+    rival(
+        "cgnn",
+        core,
+        "linear diffusion with a source in continuous time",
+        "Xhonneux et al. 2020, arXiv:1912.00967",
+        act_on="last",
+    ),
 )

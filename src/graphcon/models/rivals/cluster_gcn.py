@@ -39,6 +39,6 @@ def core(
     return Stack(layers, channels, num_layers, dropout, act, memory=memory)
 
 
-CARD = rival(
-    "cluster-gcn", core, "row-normalised sums with an enhanced diagonal", "Chiang et al. 2019, arXiv:1905.07953"
+CARDS = (
+    rival("cluster-gcn", core, "row-normalised sums with an enhanced diagonal", "Chiang et al. 2019, arXiv:1905.07953"),
 )

@@ -141,9 +141,11 @@ def _direction(name: str) -> int:
     return int(number) if name.startswith("dir") and dash and number.isdigit() and kind in ("av", "dx") else 0
 
 
-CARD = rival(
-    "dgn",
-    DGN,
-    "neighbours told apart along eigenvectors of the Laplacian",
-    "Beani et al. 2021, arXiv:2010.02863",
+CARDS = (
+    rival(
+        "dgn",
+        DGN,
+        "neighbours told apart along eigenvectors of the Laplacian",
+        "Beani et al. 2021, arXiv:2010.02863",
+    ),
 )

@@ -63,9 +63,11 @@ class DropEdge(Stack):
         return Edges(edges.index[:, kept], {name: value[kept] for name, value in edges.given.items()})
 
 
-CARD = rival(
-    "dropedge",
-    DropEdge,
-    "a stack that learns on a random part of the edges",
-    "Rong et al. 2020, arXiv:1907.10903",
+CARDS = (
+    rival(
+        "dropedge",
+        DropEdge,
+        "a stack that learns on a random part of the edges",
+        "Rong et al. 2020, arXiv:1907.10903",
+    ),
 )

@@ -54,9 +54,11 @@ class G2(Core):
         return ((1 - tau) * x + tau * force,)
 
 
-CARD = rival(
-    "g2",
-    G2,
-    "gradient gating: a node among its like stays as it is",
-    "Rusch et al. 2023, arXiv:2210.00513",
+CARDS = (
+    rival(
+        "g2",
+        G2,
+        "gradient gating: a node among its like stays as it is",
+        "Rusch et al. 2023, arXiv:2210.00513",
+    ),
 )

@@ -47,9 +47,8 @@ class GATPPR(Stack):
         heads: int | None = None,
         memory: str = "auto",
     ):
-        layers = [
-            couplings.build("gat", channels, heads=heads, edge_dim=1, add_self_loops=False) for _ in range(num_layers)
-        ]
+        options = {"heads": heads, "edge_dim": 1, "add_self_loops": False}  # S has its diagonal
+        layers = [couplings.build("gat", channels, **options) for _ in range(num_layers)]
         super().__init__(layers, channels, num_layers, dropout, act, memory=memory)
         if k < 1:
             raise ValueError(f"k={k}: a node must attend to 1 node or more")
@@ -86,9 +85,11 @@ def pagerank_edges(edges: np.ndarray, nodes: int, alpha: float, k: int) -> tuple
     return np.concatenate(found, axis=1), np.concatenate(values)
 
 
-CARD = rival(
-    "gat-ppr",
-    GATPPR,
-    "GAT on the nearest nodes by personalised PageRank",
-    "Gasteiger et al. 2019, arXiv:1911.05485",
+CARDS = (
+    rival(
+        "gat-ppr",
+        GATPPR,
+        "GAT on the nearest nodes by personalised PageRank",
+        "Gasteiger et al. 2019, arXiv:1911.05485",
+    ),
 )

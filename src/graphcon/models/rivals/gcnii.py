@@ -51,9 +51,11 @@ class GCNII(Core):
         return self.act(self.layers[n](self.dropout(x), start, graph.index, **graph.given)), start
 
 
-CARD = rival(
-    "gcnii",
-    GCNII,
-    "GCN with a share of the first state and fading weights",
-    "Chen et al. 2020, arXiv:2007.02133",
+CARDS = (
+    rival(
+        "gcnii",
+        GCNII,
+        "GCN with a share of the first state and fading weights",
+        "Chen et al. 2020, arXiv:2007.02133",
+    ),
 )

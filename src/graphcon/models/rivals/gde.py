@@ -78,4 +78,4 @@ def core(
     )
 
 
-CARD = rival("gde", core, "a small GCN as the slope of the state", "Poli et al. 2019, arXiv:1911.07532")
+CARDS = (rival("gde", core, "a small GCN as the slope of the state", "Poli et al. 2019, arXiv:1911.07532"),)

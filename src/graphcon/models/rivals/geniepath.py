@@ -102,9 +102,11 @@ class GeniePath(Core):
         return torch.sigmoid(show) * torch.tanh(memory), memory
 
 
-CARD = rival(
-    "geniepath",
-    GeniePath,
-    "attention over neighbours, gated memory over depth",
-    "Liu et al. 2019, arXiv:1802.00910",
+CARDS = (
+    rival(
+        "geniepath",
+        GeniePath,
+        "attention over neighbours, gated memory over depth",
+        "Liu et al. 2019, arXiv:1802.00910",
+    ),
 )

@@ -127,9 +127,11 @@ def isomap(edges: np.ndarray, nodes: int) -> np.ndarray:
     return (sign * vectors * np.sqrt(values.clip(min=0)))[:, ::-1]
 
 
-CARD = rival(
-    "geom-gcn",
-    GeomGCN,
-    "neighbours in the graph and in a plane, told apart by direction",
-    "Pei et al. 2020, arXiv:2002.05287",
+CARDS = (
+    rival(
+        "geom-gcn",
+        GeomGCN,
+        "neighbours in the graph and in a plane, told apart by direction",
+        "Pei et al. 2020, arXiv:2002.05287",
+    ),
 )

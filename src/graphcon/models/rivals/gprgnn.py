@@ -81,13 +81,15 @@ class GPRGNN(Core):
         return state[1]
 
 
-CARD = rival(
-    "gprgnn",
-    GPRGNN,
-    "a learned sum of powers of the averaging matrix",
-    "Chien et al. 2021, arXiv:2006.07988",
-    exceptions={
-        "reset": "the weights of its steps start from given values, not from random ones",
-        "trajectory": "what goes to the decoder is a sum of all states, not the last",
-    },
+CARDS = (
+    rival(
+        "gprgnn",
+        GPRGNN,
+        "a learned sum of powers of the averaging matrix",
+        "Chien et al. 2021, arXiv:2006.07988",
+        exceptions={
+            "reset": "the weights of its steps start from given values, not from random ones",
+            "trajectory": "what goes to the decoder is a sum of all states, not the last",
+        },
+    ),
 )

@@ -82,13 +82,15 @@ def two_hops(edges: np.ndarray, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(pairs, axis=1), np.repeat([1, 2], [pair.shape[1] for pair in pairs])
 
 
-CARD = rival(
-    "h2gcn",
-    H2GCN,
-    "neighbours, those at distance two and the node itself kept apart",
-    "Zhu et al. 2020, arXiv:2006.11468",
-    exceptions={
-        "reset": "its rounds have no weights: all are in the encoder and the decoder",
-        "trajectory": "its states double in width, and what goes to the decoder is all of them",
-    },
+CARDS = (
+    rival(
+        "h2gcn",
+        H2GCN,
+        "neighbours, those at distance two and the node itself kept apart",
+        "Zhu et al. 2020, arXiv:2006.11468",
+        exceptions={
+            "reset": "its rounds have no weights: all are in the encoder and the decoder",
+            "trajectory": "its states double in width, and what goes to the decoder is all of them",
+        },
+    ),
 )

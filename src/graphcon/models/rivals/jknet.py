@@ -50,10 +50,12 @@ class JKNet(Stack):
         return self.jump(list(reversed(state[:-1])))
 
 
-CARD = rival(
-    "jknet",
-    JKNet,
-    "a stack whose every layer reaches the output",
-    "Xu et al. 2018, arXiv:1806.03536",
-    exceptions={"trajectory": "what goes to the decoder is made of all states, not of the last alone"},
+CARDS = (
+    rival(
+        "jknet",
+        JKNet,
+        "a stack whose every layer reaches the output",
+        "Xu et al. 2018, arXiv:1806.03536",
+        exceptions={"trajectory": "what goes to the decoder is made of all states, not of the last alone"},
+    ),
 )

@@ -63,10 +63,12 @@ def core(
     return Flow(dynamics, channels, num_layers, act, dt=time_step(time, num_layers), method=method, memory=memory)
 
 
-CARD = rival(
-    "kuramoto",
-    core,
-    "phases coupled by sines of differences",
-    "Nguyen et al. 2023, arXiv:2311.03260",
-    act_on="last",
+CARDS = (
+    rival(
+        "kuramoto",
+        core,
+        "phases coupled by sines of differences",
+        "Nguyen et al. 2023, arXiv:2311.03260",
+        act_on="last",
+    ),
 )

@@ -58,9 +58,11 @@ class PairNorm(Core):
         return (self.dropout(self.act(self.norm(out, batch))),)
 
 
-CARD = rival(
-    "pairnorm",
-    PairNorm,
-    "a stack whose states keep their total distance",
-    "Zhao, Akoglu 2020, arXiv:1909.12223",
+CARDS = (
+    rival(
+        "pairnorm",
+        PairNorm,
+        "a stack whose states keep their total distance",
+        "Zhao, Akoglu 2020, arXiv:1909.12223",
+    ),
 )

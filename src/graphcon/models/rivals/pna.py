@@ -90,9 +90,11 @@ class PNA(Stack):
                 scale.avg_deg_log.fill_((degrees + 1).log().mean())
 
 
-CARD = rival(
-    "pna",
-    PNA,
-    "several aggregations side by side, scaled by the degree",
-    "Corso et al. 2020, arXiv:2004.05718",
+CARDS = (
+    rival(
+        "pna",
+        PNA,
+        "several aggregations side by side, scaled by the degree",
+        "Corso et al. 2020, arXiv:2004.05718",
+    ),
 )

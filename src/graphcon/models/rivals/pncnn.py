@@ -192,9 +192,11 @@ def _gauss(apart: Tensor, square: Tensor, wide: Tensor) -> Tensor:
     return (square / wide) ** (_DIM / 2) * torch.exp(-apart.square().sum(-1) / (2 * wide))
 
 
-CARD = rival(
-    "pncnn",
-    PNCNN,
-    "convolutions of a Gaussian process through the points of a graph",
-    "Finzi et al. 2021, arXiv:2010.10876",
+CARDS = (
+    rival(
+        "pncnn",
+        PNCNN,
+        "convolutions of a Gaussian process through the points of a graph",
+        "Finzi et al. 2021, arXiv:2010.10876",
+    ),
 )

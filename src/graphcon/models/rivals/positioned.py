@@ -67,17 +67,19 @@ class Positioned(Stack):
         return Edges(edge_index, kwargs | {"edge_attr": self.coordinates(pos.to(x.dtype), edge_index, batch)})
 
 
-MONET = rival(
-    "monet",
-    Positioned,
-    "Gaussian kernels over positions, or over the degrees of both ends",
-    "Monti et al. 2017, arXiv:1611.08402",
-    coupling="monet",
-)
-SPLINE = rival(
-    "spline",
-    Positioned,
-    "B-spline kernels over positions, or over the degrees of both ends",
-    "Fey et al. 2018, arXiv:1711.08920",
-    coupling="spline",
+CARDS = (
+    rival(
+        "monet",
+        Positioned,
+        "Gaussian kernels over positions, or over the degrees of both ends",
+        "Monti et al. 2017, arXiv:1611.08402",
+        coupling="monet",
+    ),
+    rival(
+        "spline",
+        Positioned,
+        "B-spline kernels over positions, or over the degrees of both ends",
+        "Fey et al. 2018, arXiv:1711.08920",
+        coupling="spline",
+    ),
 )

@@ -51,10 +51,12 @@ class ResGCN(Core):
         return self.act(self.norm(state[0]))
 
 
-CARD = rival(
-    "resgcn",
-    ResGCN,
-    "residual connections and layer normalisation",
-    "Li et al. 2020, arXiv:2006.07739",
-    exceptions={"trajectory": "what goes to the decoder is the last state normalised and activated"},
+CARDS = (
+    rival(
+        "resgcn",
+        ResGCN,
+        "residual connections and layer normalisation",
+        "Li et al. 2020, arXiv:2006.07739",
+        exceptions={"trajectory": "what goes to the decoder is the last state normalised and activated"},
+    ),
 )

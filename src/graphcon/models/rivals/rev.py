@@ -102,10 +102,12 @@ class Rev(Core):
         return self.act(self.norm(state[0]))
 
 
-CARD = rival(
-    "rev",
-    Rev,
-    "reversible residual blocks: memory does not grow with depth",
-    "Li et al. 2021, arXiv:2106.07476",
-    exceptions={"trajectory": "what goes to the decoder is the last state normalised and activated"},
+CARDS = (
+    rival(
+        "rev",
+        Rev,
+        "reversible residual blocks: memory does not grow with depth",
+        "Li et al. 2021, arXiv:2106.07476",
+        exceptions={"trajectory": "what goes to the decoder is the last state normalised and activated"},
+    ),
 )

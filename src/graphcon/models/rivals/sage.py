@@ -49,5 +49,7 @@ class SAGE(Stack):
 
 _PAPER = "Hamilton et al. 2017, arXiv:1706.02216"
 
-MEAN = rival("sage-mean", SAGE, "the node itself and the mean of its neighbours", _PAPER, aggr="mean")
-MAX = rival("sage-max", SAGE, "the node itself and the largest of its mapped neighbours", _PAPER, aggr="max")
+CARDS = (
+    rival("sage-mean", SAGE, "the node itself and the mean of its neighbours", _PAPER, aggr="mean"),
+    rival("sage-max", SAGE, "the node itself and the largest of its mapped neighbours", _PAPER, aggr="max"),
+)

@@ -37,6 +37,8 @@ def comparison_figure(depths: Sequence[int], panels: Sequence[Panel], path: Path
             axes.set_xscale("log", base=2)
             if panel.log:
                 axes.set_yscale("log")
+            else:
+                axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
             axes.set_xticks(depths, [str(depth) for depth in depths])
             axes.set_xticks([], minor=True)
             axes.set(xlabel="layers", title=panel.title)
