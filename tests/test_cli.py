@@ -19,6 +19,7 @@ def test_the_demo_draws_the_energy_figure_and_says_where_it_is(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     assert "runs/demo/dirichlet_energy.png" in done.stdout
     assert imread(tmp_path / "runs/demo/dirichlet_energy.png").std() > 0.05
+    assert "GraphCON-GCN, α = 0.5" in (tmp_path / "runs/demo/report.html").read_text()
     with (tmp_path / "runs/demo/dirichlet_energy.csv").open() as file:
         rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
     assert [row["layer"] for row in rows] == list(range(1, 101))

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from graphcon.cli import main
 from graphcon.diagnostics import dirichlet_energy, effective_rank
 from graphcon.experiments.compare import last_state, plan
 from graphcon.models import MODELS, find
-from graphcon.training import run
+from graphcon.training import recipes, run
 from graphcon.training.config import ModelConfig, Recipe
 from graphcon.training.load_data import load_dataset
+from graphcon.training.model import build
+from graphcon.training.spec import TaskSpec
 
 OPTIONS = ["--model.channels", "8", "--trainer.epochs", "3", "--trainer.threads", "1"]
 
@@ -57,7 +60,7 @@ def test_a_comparison_goes_on_where_it_stopped_and_trains_only_what_is_missing(c
     models = ["--models", "gcn,graphcon-gcn", "--depths", "1,2", "--seeds", "1"]
     assert main(["compare", "--data", "cora", *models, *OPTIONS, "--out", str(compared)]) == 0
     told = capsys.readouterr().out
-    assert "1/4  gcn, 1 layers, seed 0" in told
+    assert "1/4  gcn at depth 1, seed 0" in told
     assert "2/4" not in told
     unmoved = ("model", "depth", "seed", "val", "test", "energy", "seconds")
     assert [[row[key] for key in unmoved] for row in _rows(compared)] == [
@@ -163,3 +166,15 @@ def test_own_options_reach_the_model_and_its_folder(tmp_path: Path):
     )
     core = run.load(tmp_path / "r").model.net.core
     assert (core.dt, core.scheme.name, core.layers[0].conv.heads) == (1.5, "rk4", 2)
+
+
+def test_another_model_in_a_recipe_leaves_out_what_was_for_the_first_and_says_so(capsys):
+    assert main(["train", "texas-gcn", "--model.name", "gcnii", "--model.options.theta", "0.7", "--print-recipe"]) == 0
+    told = capsys.readouterr()
+    assert (
+        "gcnii has no use for this of the recipe, which is left out: model.dt, model.gamma, model.residual" in told.err
+    )
+    recipe = recipes.from_dict(tomllib.loads(told.out))
+    assert recipe.model.options == {"theta": 0.7}
+    assert (recipe.model.dt, recipe.model.residual, recipe.model.steps) == (0.5, False, 5)
+    build(recipe.model, TaskSpec("node", "classification", 5, 8))

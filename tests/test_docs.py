@@ -23,6 +23,14 @@ def test_the_examples_of_the_readme_run_as_printed():
     assert names["model"](torch.randn(100, 16), names["edge_index"]).shape == (100, 7)
 
 
+def test_the_examples_of_the_page_on_diagnostics_run_as_printed(capsys):
+    names: dict = {}
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs/diagnostics.md").read_text(), flags=re.DOTALL):
+        exec(block, names)
+    assert len(names["table"]) == 33
+    assert len(names["norms"].states) == 9
+
+
 def test_the_guide_quotes_the_stability_in_its_own_words():
     guide = (ROOT / "docs/guide.md").read_text()
     assert str(GraphCON(GCNConv(64, 64), steps=32).stability) in guide

@@ -142,6 +142,24 @@ def test_a_core_that_only_has_a_trajectory_is_asked_for_it(data):
     assert len(table) == 4
 
 
+def test_a_core_whose_layer_runs_twice_a_step_has_no_gradients_and_says_so(data):
+    class Twice(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = GCNConv(IN, IN)
+
+        def trajectory(self, x, edge_index):
+            return torch.stack([x, self.conv(self.conv(x, edge_index), edge_index)])
+
+        def forward(self, x, edge_index):
+            return self.trajectory(x, edge_index)[-1]
+
+    with pytest.warns(UserWarning, match="tells 2 states, but its layers are called 2 times"):
+        table = trajectory_table(Twice(), data, lambda out: out.square().sum())
+    assert table["state_gradient"].is_null().all()
+    assert table["energy"].is_finite().all()
+
+
 def test_gradient_norms_are_those_of_autograd_by_hand(data):
     """A shared layer: each step's part of its gradient, by giving every step a copy of the weights."""
     model = GraphCONNet(IN, HIDDEN, 3, CLASSES, coupling="gcn", dt=0.7, alpha=0.3).double()

@@ -2,7 +2,8 @@
 
 import sys
 import tomllib
-from dataclasses import fields
+from dataclasses import fields, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -305,8 +306,28 @@ def _named_recipe(argv: list[str]) -> Recipe:
             )
         return recipes.load(run / "recipe.toml")
     if len(argv) > 1 and not argv[1].startswith("-"):
-        return recipes.load(argv[1])
+        return _for_named_model(recipes.load(argv[1]), argv)
     return Recipe()
+
+
+def _for_named_model(recipe: Recipe, argv: list[str]) -> Recipe:
+    """Leaves out what the recipe says for its own model alone, where the command line names another one."""
+    named = [
+        word.partition("=")[2] or after for word, after in pairwise([*argv, ""]) if word.startswith("--model.name")
+    ]
+    if not named or named[-1] == recipe.model.name:
+        return recipe
+    from graphcon.training.model import for_model
+
+    try:
+        model = for_model(recipe.model, named[-1])
+    except ValueError:
+        return recipe  # an unknown name is told of where the model is built
+    changed = [field.name for field in fields(model) if getattr(model, field.name) != getattr(recipe.model, field.name)]
+    left_out = ", ".join(f"model.{name}" for name in changed if name != "name")
+    if left_out:
+        print(f"{named[-1]} has no use for this of the recipe, which is left out: {left_out}", file=sys.stderr)
+    return replace(recipe, model=model)
 
 
 def _with_options(recipe: Recipe, options: dict[str, Any]) -> Recipe:

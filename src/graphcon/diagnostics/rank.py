@@ -1,6 +1,7 @@
 """How many directions the nodes' features fill."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -26,7 +27,7 @@ def effective_rank(x: Tensor, batch: Tensor | None = None) -> Tensor:
     Returns:
         The rank ``[...]``, or ``[..., graphs]`` for a batch.
     """
-    return _per_graph(_effective, x, batch)
+    return _per_graph([_effective], x, batch)[0]
 
 
 def numerical_rank(x: Tensor, batch: Tensor | None = None, tolerance: float | None = None) -> Tensor:
@@ -41,12 +42,18 @@ def numerical_rank(x: Tensor, batch: Tensor | None = None, tolerance: float | No
     Returns:
         The rank ``[...]``, or ``[..., graphs]`` for a batch; NaN for a state that is not finite.
     """
+    return _per_graph([partial(_counted, channels=x.size(-1), tolerance=tolerance)], x, batch)[0]
 
-    def counted(sigma: Tensor, nodes: int) -> Tensor:
-        limit = max(nodes, x.size(-1)) * torch.finfo(x.dtype).eps if tolerance is None else tolerance
-        return (sigma > limit * sigma[..., :1]).sum(-1).to(x.dtype)
 
-    return _per_graph(counted, x, batch)
+def both_ranks(x: Tensor, batch: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The effective and the numerical rank from one decomposition, which is what they cost."""
+    effective, numerical = _per_graph([_effective, partial(_counted, channels=x.size(-1))], x, batch)
+    return effective, numerical
+
+
+def _counted(sigma: Tensor, nodes: int, channels: int, tolerance: float | None = None) -> Tensor:
+    limit = max(nodes, channels) * torch.finfo(sigma.dtype).eps if tolerance is None else tolerance
+    return (sigma > limit * sigma[..., :1]).sum(-1).to(sigma.dtype)
 
 
 def _effective(sigma: Tensor, nodes: int) -> Tensor:
@@ -56,14 +63,14 @@ def _effective(sigma: Tensor, nodes: int) -> Tensor:
     return torch.where(total.squeeze(-1) > 0, entropy.exp(), 0.0)
 
 
-def _per_graph(measure: Measure, x: Tensor, batch: Tensor | None) -> Tensor:
+def _per_graph(measures: Sequence[Measure], x: Tensor, batch: Tensor | None) -> list[Tensor]:
     graph = graph_of_nodes(x, batch)
-    ranks = [_of_finite(measure, x[..., graph == g, :] if batch is not None else x) for g in range(count(batch))]
-    return answer(torch.stack(ranks, -1), batch)
+    ranks = [_of_finite(measures, x if batch is None else x[..., graph == g, :]) for g in range(count(batch))]
+    return [answer(torch.stack(values, -1), batch) for values in zip(*ranks, strict=True)]
 
 
-def _of_finite(measure: Measure, x: Tensor) -> Tensor:
-    """The measure of the singular values, and NaN where there are none because the state is not finite."""
+def _of_finite(measures: Sequence[Measure], x: Tensor) -> list[Tensor]:
+    """The measures of the singular values, NaN where there are none because the state is not finite."""
     finite = x.isfinite().all(-1).all(-1)  # [...]
     sigma = torch.linalg.svdvals(torch.where(finite[..., None, None], x, 0.0))
-    return torch.where(finite, measure(sigma, x.size(-2)), torch.nan)
+    return [torch.where(finite, measure(sigma, x.size(-2)), torch.nan) for measure in measures]

@@ -1,5 +1,6 @@
 """All measures of every state of a model, as a table."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,7 +14,7 @@ from graphcon._calling import arguments
 from graphcon.diagnostics.distance import mean_average_distance
 from graphcon.diagnostics.energy import dirichlet_energy
 from graphcon.diagnostics.gradient_norms import gradient_norms
-from graphcon.diagnostics.rank import effective_rank, numerical_rank
+from graphcon.diagnostics.rank import both_ranks
 from graphcon.diagnostics.watching import check_rows, evaluating, watched
 
 
@@ -25,14 +26,15 @@ def measure_state(x: Tensor, edge_index: Tensor, batch: Tensor | None = None) ->
         edge_index (torch.Tensor): The edges, ``[2, edges]``.
         batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
     """
+    effective, numerical = both_ranks(x, batch)
     measures = {
         "energy": dirichlet_energy(x, edge_index, batch),
         "energy_by_degree": dirichlet_energy(x, edge_index, batch, by_degree=True),
         "energy_relative": dirichlet_energy(x, edge_index, batch, relative=True),
         "energy_relative_by_degree": dirichlet_energy(x, edge_index, batch, by_degree=True, relative=True),
         "mad": mean_average_distance(x, edge_index, batch),
-        "effective_rank": effective_rank(x, batch),
-        "rank": numerical_rank(x, batch),
+        "effective_rank": effective,
+        "rank": numerical,
         "size": x.square().mean().sqrt(),
     }
     return {name: float(value.mean()) for name, value in measures.items()}
@@ -88,12 +90,14 @@ def trajectory_table(model: Module, data: Data, loss: Callable[[Tensor], Tensor]
     if loss is None:
         return table
     norms = gradient_norms(model, data, loss)
-    if len(norms.states) != len(table):
-        raise ValueError(
+    states, weights = norms.states.tolist(), [None, *norms.weights.tolist()]
+    if len(states) != len(table):
+        warnings.warn(
             f"the model tells {len(table)} states, but its layers are called {len(norms.weights)} times: gradients per "
-            "step need a method `states` that yields them"
+            "step need a method `states` that yields the states, and are left out",
+            stacklevel=2,
         )
+        states = weights = [None] * len(table)
     return table.with_columns(
-        pl.Series("state_gradient", norms.states.tolist()),
-        pl.Series("weight_gradient", [None, *norms.weights.tolist()]),
+        pl.Series("state_gradient", states, dtype=pl.Float64), pl.Series("weight_gradient", weights, dtype=pl.Float64)
     )

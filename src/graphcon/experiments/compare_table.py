@@ -40,7 +40,7 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, out: Path, con
     names, layers = list(dict.fromkeys(_words("--models", models))), _numbers("--depths", depths)
     cells = plan(recipe, names, layers, seeds)
     rows: list[Row] = []
-    with _progress(console, len(cells), recipe.trainer.epochs) as make:
+    with _progress(console, list(cells), recipe.trainer.epochs) as make:
         for row in run_cells(cells, out / "runs", make):
             if row is None:
                 console.print("Stopped. Type the same command again to go on", highlight=False)
@@ -72,7 +72,7 @@ def mean_and_spread(rows: Sequence[Row], model: str, depth: int, measure: str) -
 
 def _print_table(rows: list[Row], models: list[str], depths: list[int], console: Console) -> None:
     seeds = len({row.seed for row in rows})
-    title = f"{rows[0].metric}, {direction(rows[0].metric)}; mean ± sd of {seeds} seeds, selected on validation"
+    title = f"{rows[0].metric}, {direction(rows[0].metric)}; mean ± sd over seeds ({seeds}), selected on validation"
     table = Table(title=title, title_justify="left", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("model", no_wrap=True)
     for name in ("layers", "validation", "test", "energy", "rank", "seconds", "MB"):
@@ -101,13 +101,6 @@ def _draw(rows: list[Row], models: list[str], depths: list[int], path: Path, rec
     comparison_figure(depths, panels, path, f"{data}: at most {recipe.trainer.epochs} epochs each")
 
 
-class _Line:
-    """Tells of a cell when it begins, where there is no terminal to draw a bar on."""
-
-    def epoch(self, record: dict[str, Any]) -> None:
-        """Says nothing."""
-
-
 class _Bar:
     """Counts the epochs of all cells in one bar."""
 
@@ -120,32 +113,23 @@ class _Bar:
 
 
 @contextmanager
-def _progress(console: Console, cells: int, epochs: int) -> Iterator[Any]:
-    """Yields what makes a reporter for every cell that is trained."""
-    number = 0
+def _progress(console: Console, cells: list[Cell], epochs: int) -> Iterator[Any]:
+    """Yields what makes a reporter for every cell that is trained; without a terminal there is a line for each."""
 
     def title(cell: Cell) -> str:
-        return f"{cell.model}, {cell.depth} layers, seed {cell.seed}"
+        return f"{cells.index(cell) + 1}/{len(cells)}  {cell.model} at depth {cell.depth}, seed {cell.seed}"
 
     if not console.is_terminal:
-
-        def line(cell: Cell) -> Reporter:
-            nonlocal number
-            number += 1
-            print(f"{number}/{cells}  {title(cell)}", flush=True)
-            return _Line()
-
-        yield line
+        yield lambda cell: print(title(cell), flush=True)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=cells * epochs)
+        task = progress.add_task("", total=len(cells) * epochs)
 
         def bar(cell: Cell) -> Reporter:
-            nonlocal number
-            number += 1
-            progress.update(task, description=f"{number}/{cells}  {title(cell)}", completed=(number - 1) * epochs)
-            return _Bar(progress, task, (number - 1) * epochs)
+            before = cells.index(cell) * epochs
+            progress.update(task, description=title(cell), completed=before)
+            return _Bar(progress, task, before)
 
         yield bar
 

@@ -11,9 +11,10 @@ graphcon train --nodes nodes.csv --edges edges.csv --target label
 graphcon diagnose --compare gcn,gat,graphcon-gcn --depths 2,8,32"""
 
 
-def demo_page(
-    groups: Mapping[str, Mapping[str, Sequence[float]]], rows: Sequence[depth.Row], seed: int, act: str
-) -> Page:
+Groups = Mapping[str, Mapping[str, Sequence[float]]]
+
+
+def demo_page(groups: Groups, rows: Sequence[depth.Row], seed: int, act: str) -> Page:
     """The page about the energy over 100 random layers and, where there was training, about depth on Cora.
 
     Args:
@@ -32,10 +33,10 @@ def demo_page(
     return Page("What depth does to a graph network", _lead(groups, rows), panels)
 
 
-def _lead(groups: Mapping[str, Mapping[str, Sequence[float]]], rows: Sequence[depth.Row]) -> list[str]:
+def _lead(groups: Groups, rows: Sequence[depth.Row]) -> list[str]:
     last = {name: values[-1] for members in groups.values() for name, values in members.items()}
-    told = ", ".join(f"{value:.1e} in {name}" for name, value in last.items())
-    sentences = [f"After {energy.LAYERS} layers with random weights the Dirichlet energy is {told}."]
+    told = "; ".join(f"{name}: {value:.1e}" for name, value in last.items())
+    sentences = [f"Dirichlet energy after {energy.LAYERS} layers with random weights: {told}."]
     if rows:
         deepest = max(row.depth for row in rows)
         ends = " and ".join(f"{100 * row.accuracy:.1f} % in {row.model}" for row in rows if row.depth == deepest)
@@ -43,12 +44,12 @@ def _lead(groups: Mapping[str, Mapping[str, Sequence[float]]], rows: Sequence[de
     return sentences
 
 
-def _energy(groups: Mapping[str, Mapping[str, Sequence[float]]]) -> list[Words | Chart]:
+def _energy(groups: Groups) -> list[Words | Chart]:
     words = Words(
         (
             f"Random features on a {energy.SIDE}×{energy.SIDE} grid go through {energy.LAYERS} layers with random "
-            "weights. The Dirichlet energy says how different neighbours are. The oscillators have the very same weights as the "
-            "plain layers beside them.",
+            "weights. The Dirichlet energy says how different neighbours are. The oscillators have the very same "
+            "weights as the plain layers beside them.",
         )
     )
     charts = [

@@ -110,8 +110,8 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def _number(value: float) -> str:
-    return f"{value:.3g}"
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
 
 
 def _write(table: pl.DataFrame, path: Path) -> Path:

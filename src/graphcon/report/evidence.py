@@ -50,12 +50,10 @@ class Evidence:
         """
         folder = RunFolder.open(path)
         metrics = folder.read_json(folder.metrics_file)
-        log = (
-            [json.loads(line) for line in folder.log_file.read_text().splitlines()] if folder.log_file.exists() else []
-        )
+        lines = folder.log_file.read_text().splitlines() if folder.log_file.exists() else []
         trained = run.load(path)
         dataset, _ = load_dataset(trained.recipe.data)
-        return cls(folder, trained, dataset, metrics, log)
+        return cls(folder, trained, dataset, metrics, [json.loads(line) for line in lines])
 
     @property
     def name(self) -> str:

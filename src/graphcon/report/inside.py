@@ -8,6 +8,7 @@ from torch_geometric.data import Batch
 
 from graphcon.data import GraphDataset
 from graphcon.diagnostics import trajectory_table
+from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.config import Recipe
 from graphcon.training.model import TaskModel
@@ -21,6 +22,9 @@ def table_of(model: TaskModel, dataset: GraphDataset, spec: TaskSpec, recipe: Re
     """All measures per step: of the states on the whole graph, or on the first graphs for training.
 
     Gradients are those of the loss on the training part.
+
+    Raises:
+        InputError: The model does not tell its states.
     """
     criterion = measures.build_loss(spec, recipe.trainer.loss, None)
     counted: Tensor | slice = slice(None)
@@ -30,4 +34,7 @@ def table_of(model: TaskModel, dataset: GraphDataset, spec: TaskSpec, recipe: Re
     else:
         graphs = dataset.part("train")
         data = Batch.from_data_list([graphs[i] for i in range(min(GRAPHS, len(graphs)))])
-    return trajectory_table(model, data, lambda out: criterion(out[counted], data.y[counted]))
+    try:
+        return trajectory_table(model, data, lambda out: criterion(out[counted], data.y[counted]))
+    except ValueError as error:
+        raise InputError(f"{recipe.model.name} cannot be seen inside: {error}") from error

@@ -4,6 +4,7 @@ from torch import Tensor
 
 from graphcon.report.blocks import Block, Chart, Matrix, Number, Series, Table
 from graphcon.report.evidence import Evidence
+from graphcon.report.scales import fit
 from graphcon.training.spec import TaskSpec
 
 WORST = 15
@@ -94,7 +95,10 @@ def _values(out: Tensor, y: Tensor, ids: list[str], names: tuple[str, ...], wher
         for k, name in enumerate(names)
     ]
     note = "On the dashed line the answer is the truth." + (f" One point in {every} is shown." if every > 1 else "")
-    chart = Chart(f"Predicted against true on {where} data", "true", "predicted", series, diagonal=True, note=note)
+    both = fit([*y.flatten().tolist(), *out.flatten().tolist()], 0.0, 1.0)
+    limits = (both.low, both.high, both.low, both.high)
+    title = f"Predicted against true on {where} data"
+    chart = Chart(title, "true", "predicted", series, diagonal=True, limits=limits, note=note)
     error = (out - y).abs()
     rows = []
     for place in error.flatten().argsort(descending=True)[:WORST].tolist():

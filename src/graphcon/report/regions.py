@@ -35,12 +35,11 @@ def regions(exact: bool = False) -> list[Region]:
             Region("overdamped", "decays without oscillating", whole),
             Region("oscillating", "decays while it oscillates", [*curve, (WIDTH, HEIGHT), (0.0, HEIGHT)]),
         ]
-    lower = [(a, (1 - (1 - a) ** 0.5) ** 2) for a in _grid(1.0)]
-    upper = [(a, (1 + (1 - a) ** 0.5) ** 2) for a in _grid(1.0)]
+    turn = [1.0 - s for s in _grid(2.0)]  # both curves in one: from (0, 0) around (1, 1) to (0, 4)
     return [
         Region("unstable", "grows without bound", whole),
         Region("overdamped", "decays without oscillating", [(0.0, 0.0), (2.0, 0.0), (0.0, 4.0)]),
-        Region("oscillating", "decays while it oscillates", [*lower, *reversed(upper)]),
+        Region("oscillating", "decays while it oscillates", [(1 - s * s, (1 - s) ** 2) for s in turn]),
     ]
 
 

@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Callable, Iterable
 
+from graphcon.errors import InputError
 from graphcon.report.blocks import Block, Chart, Code, Group, Number, Page, Panel, Series, Table, Words
 from graphcon.report.evidence import Evidence
 from graphcon.report.measures import MEASURES
@@ -94,15 +95,18 @@ def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
     first = runs[0]
     parts = [part for part in ("val", "test") if part in first.metrics]
     metrics = list(first.metrics[parts[0]])
-    rows: list[list[str | Number]] = []
-    for name, members in kin.items():
-        for of_baseline, told in ((False, name), (True, NAMES[first.trained.spec.kind])):
-            for part in parts:
-                numbers = [_told(members, part, metric, of_baseline) for metric in metrics]
-                rows.append([told, PARTS[part], *numbers])
+    constant = NAMES[first.trained.spec.kind]
+    rows = [
+        [name, PARTS[part], *(_told(members, part, metric) for metric in metrics)]
+        for name, members in kin.items()
+        for part in parts
+    ]
+    rows += [
+        [constant, PARTS[part], *(_told(runs, part, metric, of_baseline=True) for metric in metrics)] for part in parts
+    ]
     note = "Mean ± standard deviation over the runs of a model. " if len(runs) > len(kin) else ""
     note += f"Models are selected by {first.metric} on validation data; test data are read once, at the end."
-    blocks: list[Block] = [Table("How it ended", ("", "part", *metrics), _unique(rows), note)]
+    blocks: list[Block] = [Table("How it ended", ("", "part", *metrics), rows, note)]
     if len(runs) > 1:
         each = [
             [str(run.folder.path), run.name, str(run.trained.recipe.data.split), str(run.trained.recipe.seed)]
@@ -136,11 +140,17 @@ def _inside(kin: Kin) -> list[Block]:
     words = Words(
         (f"What every step holds, with the trained weights {where}; gradients are those of the loss on training data.",)
     )
-    charts = [
+    try:
+        return [words, *_measures(kin)]
+    except InputError as error:
+        return [Words((str(error),))]
+
+
+def _measures(kin: Kin) -> list[Chart]:
+    return [
         Chart(m.title, "step", m.axis, _curves(kin, _column(m.column)), log_y=m.logarithmic, note=m.reading)
         for m in MEASURES
     ]
-    return [words, *charts]
 
 
 def _column(name: str) -> Callable[[Evidence], dict[float, float]]:
@@ -214,13 +224,5 @@ def _spread(members: list[Evidence], part: str, metric: str, of_baseline: bool =
 def _told(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> Number:
     mean = _mean(members, part, metric, of_baseline)
     spread = _spread(members, part, metric, of_baseline)
-    return Number(mean, f"{mean:.4f} ± {spread:.4f}" if len(members) > 1 else "")
-
-
-def _unique(rows: list[list[str | Number]]) -> list[list[str | Number]]:
-    """The rows without repetition: models on one split share their baseline."""
-    kept: list[list[str | Number]] = []
-    for row in rows:
-        if row not in kept:
-            kept.append(row)
-    return kept
+    varies = len(members) > 1 and (spread > 0 or not of_baseline)
+    return Number(mean, f"{mean:.4f} ± {spread:.4f}" if varies else "")

@@ -29,7 +29,7 @@ class Scale:
     def _decades(self) -> list[tuple[float, str]]:
         first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
         if last - first < 1:  # within a decade
-            for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)):
+            for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 6, 8)):
                 values = [d * 10.0**k for k in range(first - 1, last + 1) for d in digits]
                 shown = [(v, f"{v:.3g}") for v in values if self.low <= v <= self.high]
                 if len(shown) >= 3:
@@ -39,9 +39,9 @@ class Scale:
         return [(10.0**k, _power(k)) for k in range(first, last + 1, every)]
 
     def _steps(self) -> list[tuple[float, str]]:
-        rough = (self.high - self.low) / 5
-        unit = 10.0 ** math.floor(math.log10(rough))
-        step = next(unit * d for d in (1, 2, 5, 10) if unit * d >= rough * 0.999)
+        span = self.high - self.low
+        unit = 10.0 ** math.floor(math.log10(span / 6))
+        step = next(unit * d for d in (1, 2, 5, 10) if span / (unit * d) <= 6.001)
         first = math.ceil(self.low / step - 1e-9)
         values = [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
         digits = max(0, -math.floor(math.log10(step)))

@@ -10,9 +10,9 @@ from graphcon.report.evidence import Evidence
 from graphcon.report.regions import HEIGHT, WIDTH, regions
 
 HOW_TO_READ = (
-    "The map shows what one step does to a node that is left alone, before any layer acts on it. It depends on dt, α and "
-    "γ through two numbers only: α·dt, how much of the velocity a step takes away, and γ·dt², how hard it pulls back. "
-    "Depth needs a place where the state neither blows up nor dies: the oscillating part, not too far to the right."
+    "The map shows what one step does to a node that is left alone, before any layer acts on it. It depends on dt, α "
+    "and γ through two numbers only: α·dt, how much of the velocity a step takes away, and γ·dt², how hard it pulls "
+    "back. Depth needs a place where the state neither blows up nor dies: the oscillating part, not too far right."
 )
 
 

@@ -31,7 +31,7 @@ def stability_map(
     judge = analyse_exact if exact else analyse
     damping, restoring = np.linspace(0, WIDTH, 160), np.linspace(0, HEIGHT, 160)
     radius = np.array([[judge(1.0, float(a), float(g)).spectral_radius for a in damping] for g in restoring])
-    with drawing(path, 6.6, 4.8) as figure:
+    with drawing(path, 6.6, 4.2 + 0.25 * (len(models) + 1)) as figure:
         axes: Axes = figure.subplots()
         # The scale is centred at 1: neither growing nor shrinking.
         image = axes.pcolormesh(damping, restoring, radius, cmap="RdBu_r", vmin=0, vmax=2, rasterized=True)
@@ -51,4 +51,4 @@ def stability_map(
         axes.set(xlabel="damping per step, α·dt", ylabel="restoring force per step, γ·dt²", title=title)
         axes.set(xlim=(0, WIDTH), ylim=(0, HEIGHT))
         axes.grid(False)
-        figure.legend(loc="outside lower left", ncols=2)
+        figure.legend(loc="outside lower left")

@@ -35,6 +35,10 @@ tabs.forEach((tab, place) => {
 });
 open(tabs.find((tab) => "#" + tab.getAttribute("aria-controls") === location.hash) || tabs[0]);
 
+window.addEventListener("beforeprint", () => {
+  for (const folded of document.querySelectorAll("details")) folded.open = true;
+});
+
 for (const figure of document.querySelectorAll("figure.chart")) {
   const svg = figure.querySelector("svg");
   const cursor = svg.querySelector(".cursor");
@@ -42,7 +46,6 @@ for (const figure of document.querySelectorAll("figure.chart")) {
   const output = figure.querySelector("output");
   const stops = JSON.parse(figure.querySelector("script").textContent);
   if (!stops.length) continue;
-  const hint = output.textContent;
   let place = -1;
 
   const show = (next) => {
@@ -58,8 +61,9 @@ for (const figure of document.querySelectorAll("figure.chart")) {
     output.textContent = stop.text;
   };
   const hide = () => {
+    place = -1;
     cursor.style.display = ring.style.display = "none";
-    output.textContent = hint;
+    output.textContent = "";
   };
 
   svg.addEventListener("pointermove", (event) => {
