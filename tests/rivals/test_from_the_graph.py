@@ -72,12 +72,12 @@ def test_pagerank_is_that_of_pygs_transform():
     torch.testing.assert_close(found, _dense(wanted.edge_index, wanted.edge_attr), rtol=1e-4, atol=1e-5)
 
 
-def test_gat_ppr_is_gat_on_that_graph():
+def test_gat_ppr_is_gat_on_that_graph_with_the_rank_in_its_scores():
     core = GATPPR(4, 1, act=None, alpha=0.2, k=5, heads=2)
-    layer = GATConv(4, 2, heads=2)
+    layer = GATConv(4, 2, heads=2, edge_dim=1, add_self_loops=False)
     layer.load_state_dict(core.layers[0].state_dict())
-    edges, _ = pagerank_edges(EDGES.numpy(), 12, 0.2, 5)
-    torch.testing.assert_close(core(X, EDGES), layer(X, torch.from_numpy(edges)))
+    edges, rank = (torch.from_numpy(array) for array in pagerank_edges(EDGES.numpy(), 12, 0.2, 5))
+    torch.testing.assert_close(core(X, EDGES), layer(X, edges, edge_attr=rank.float().log().unsqueeze(-1)))
 
 
 def test_eigenvectors_are_those_of_the_laplacian_in_either_way_of_finding_them(monkeypatch: pytest.MonkeyPatch):

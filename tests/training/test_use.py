@@ -274,3 +274,11 @@ def test_a_model_of_ones_own_is_fitted_by_the_same_loop():
     assert fitted.value > 0.5
     trained = graphcon.fit(GCN(1433, 16, 2, 7), dataset.data, split=dataset.split, epochs=3)
     assert trained.epochs == 3
+
+
+def test_a_model_that_cannot_be_a_program_says_so(tiny: Recipe, tmp_path: Path):
+    recipe = replace(tiny, model=replace(tiny.model, name="h2gcn"), trainer=replace(tiny.trainer, epochs=1))
+    run.train(recipe, tmp_path / "run")
+    with pytest.raises(InputError, match="h2gcn cannot be exported"):
+        export.export(run.load(tmp_path / "run"), tmp_path / "model.pt2")
+    assert not (tmp_path / "model.pt2").exists()

@@ -6,8 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.export import Dim
+from torch.nn import Module
 
 from graphcon import kernels
+from graphcon.errors import InputError
 from graphcon.training.run import Trained
 
 ARGUMENTS = ("x", "x_categories", "edge_index", "edge_weight", "edge_attr")
@@ -32,6 +34,7 @@ def export(trained: Trained, out: Path) -> dict[str, Any]:
         Which arguments the program needs, and how far it was off in the check.
 
     Raises:
+        InputError: The model is of a kind that cannot be a program.
         ExportError: The check failed; nothing is written.
     """
     program = _Program(trained.model.eval())
@@ -40,7 +43,7 @@ def export(trained: Trained, out: Path) -> dict[str, Any]:
     nodes, edges = Dim("nodes", min=2), Dim("edges", min=2)
     sizes = {name: None if value is None else _dynamic(name, nodes, edges) for name, value in small.items()}
     with torch.no_grad(), kernels.disabled():  # the program must not need our kernels
-        exported = torch.export.export(program, tuple(small.values()), dynamic_shapes=sizes, strict=False)
+        exported = _traced(program, small, sizes, trained.recipe.model.name)
         expected = program(*other.values())
         difference = float((exported.module()(*other.values()) - expected).abs().max())
         scale = float(expected.abs().max())
@@ -56,10 +59,17 @@ def export(trained: Trained, out: Path) -> dict[str, Any]:
     return {"arguments": {name: name in wanted for name in ARGUMENTS}, "difference": difference}
 
 
-class _Program(torch.nn.Module):
+def _traced(program: Module, example: dict[str, Any], sizes: dict[str, Any], name: str) -> Any:
+    try:
+        return torch.export.export(program, tuple(example.values()), dynamic_shapes=sizes, strict=False)
+    except NotImplementedError as error:
+        raise InputError(f"{name} cannot be exported: {error}. Use it with: graphcon predict") from None
+
+
+class _Program(Module):
     """The model with its arguments in a fixed order."""
 
-    def __init__(self, model: torch.nn.Module):
+    def __init__(self, model: Module):
         super().__init__()
         self.model = model
 

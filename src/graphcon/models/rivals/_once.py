@@ -54,6 +54,8 @@ def per_edge(key: Any, edge_index: Tensor, nodes: int, build: Build) -> tuple[Te
 
 def _parts(key: Any, edge_index: Tensor, nodes: int, build: Build) -> list[tuple[np.ndarray, Any]]:
     """The nodes of every connected part, and what is made of it: taken by content, so a changed graph is another."""
+    if torch.compiler.is_compiling():
+        raise NotImplementedError("what it computes from the graph beforehand cannot be part of a program")
     edges = edge_index.detach().cpu().numpy()
     matrix = coo_array((np.ones(edges.shape[1], dtype=np.int8), (edges[0], edges[1])), shape=(nodes, nodes))
     count, label = connected_components(matrix, directed=False)

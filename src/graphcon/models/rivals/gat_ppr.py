@@ -21,7 +21,8 @@ class GATPPR(Stack):
     .. math::
         S = \alpha (I - (1 - \alpha) D^{-1/2} (A + I) D^{-1/2})^{-1}
 
-    Every node attends to the ``k`` nodes of the largest entries in its column of S, in place of its neighbours.
+    Every node attends to the ``k`` nodes of the largest entries in its column of S, in place of its neighbours; the
+    scores of the attention get :math:`\log S_{ij}` times a learned number, one per head.
 
     Args:
         channels (int): Size of the state.
@@ -46,7 +47,8 @@ class GATPPR(Stack):
         heads: int | None = None,
         memory: str = "auto",
     ):
-        layers = [couplings.build("gat", channels, heads=heads) for _ in range(num_layers)]
+        options = {"heads": heads, "edge_dim": 1, "add_self_loops": False}  # S has its diagonal
+        layers = [couplings.build("gat", channels, **options) for _ in range(num_layers)]
         super().__init__(layers, channels, num_layers, dropout, act, memory=memory)
         if k < 1:
             raise ValueError(f"k={k}: a node must attend to 1 node or more")
@@ -58,8 +60,8 @@ class GATPPR(Stack):
     def prepare(self, x: Tensor, edge_index: Tensor, **kwargs: Any) -> Edges:
         key = ("ppr", self.alpha, self.k)
         build = partial(pagerank_edges, alpha=self.alpha, k=self.k)
-        near, _ = per_edge(key, edge_index, x.size(0), build)
-        return Edges(near, {})
+        near, rank = per_edge(key, edge_index, x.size(0), build)
+        return Edges(near, {"edge_attr": rank.clamp(min=_TOLERANCE).log().to(x.dtype).unsqueeze(-1)})
 
 
 def pagerank_edges(edges: np.ndarray, nodes: int, alpha: float, k: int) -> tuple[np.ndarray, np.ndarray]:
