@@ -152,7 +152,7 @@ def _coefficients(alpha: float, gamma: float) -> Point:
 _NODES = {"smoke": Budget(1, 1, 5), "small": Budget(5, 1), "paper": Budget(5, 4)}
 _FIXED = {"smoke": Budget(1, 1, 5), "small": Budget(10, 1), "paper": Budget(10, 1)}
 _PUBLIC = {"smoke": Budget(1, 1, 5), "small": Budget(1, 3), "paper": Budget(1, 10)}
-_ZINC = {"smoke": Budget(1, 1, 2, 200), "small": Budget(1, 1, 30), "paper": Budget(1, 4)}
+_ZINC = {"smoke": Budget(1, 1, 2, 200), "small": Budget(1, 1, 10), "paper": Budget(1, 4)}
 _IMAGES = {"smoke": Budget(1, 1, 1, 200), "small": Budget(1, 1, 3, 10_000), "paper": Budget(1, 1)}
 
 TABLES = {
