@@ -28,7 +28,7 @@ def train(
     recipe: Recipe, name: str, out: Path | None, resume: Path | None, splits: list[int], seeds: int, console: Console
 ) -> int:
     """Trains one run, or several and their mean; returns the exit code."""
-    _show_warnings_plainly()
+    show_warnings_plainly()
     if resume is not None:
         return _train_one(recipe, resume, True, console)
     folder = out or _free_folder(name)
@@ -151,7 +151,7 @@ def export(path: Path, out: Path | None, console: Console) -> None:
     target = out or path / "model.pt2"
     if target.suffix != ".pt2":
         raise InputError(f"--out {target}: must end in .pt2")
-    _show_warnings_plainly()
+    show_warnings_plainly()
     told = exporting.export(run.load(path), target)
     order = ", ".join(name if needed else "None" for name, needed in told["arguments"].items())
     console.print(
@@ -163,7 +163,7 @@ def export(path: Path, out: Path | None, console: Console) -> None:
 
 def tune(recipe: Recipe, name: str, out: Path | None, trials: int, console: Console) -> None:
     """Searches, and shows what mattered."""
-    _show_warnings_plainly()
+    show_warnings_plainly()
     folder = out or Path("runs") / f"tune-{name}"
     with reporting(console) as make:
         found = tuning.tune(recipe, folder, trials, lambda number: make(f"trial {number}", recipe.trainer.epochs))
@@ -215,7 +215,7 @@ def _free_folder(name: str) -> Path:
     return folder
 
 
-def _show_warnings_plainly() -> None:
+def show_warnings_plainly() -> None:
     """A warning about the dynamics is for the user; its place in the code is not."""
 
     def show(message: Any, category: type[Warning], *_: Any) -> str:
