@@ -13,6 +13,7 @@ from graphcon.oscillator import GraphCON
 from graphcon.report.figures import stability_map, states_figure
 from graphcon.report.inside import table_of
 from graphcon.training import run
+from graphcon.training.commands import show_warnings_plainly
 from graphcon.training.config import DataConfig, ModelConfig, OptimizerConfig, Recipe, TrainerConfig
 from graphcon.training.load_data import load_dataset
 from graphcon.training.progress import reporting
@@ -57,6 +58,7 @@ def diagnose_models(
     recipe: Recipe, models: tuple[str, ...], depths: tuple[int, ...], train: bool, out: Path, console: Console
 ) -> None:
     """Puts models side by side at every depth, and draws what is inside."""
+    show_warnings_plainly()
     found: list[Inside] = []
     with reporting(console) as make:
         for depth in depths:

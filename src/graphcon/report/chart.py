@@ -9,8 +9,8 @@ from graphcon.report.blocks import Chart, Series
 from graphcon.report.scales import Scale, fit
 
 # Small enough that text stays readable on a phone, where the drawing is shown at three quarters.
-WIDTH, HEIGHT = 440, 290
-LEFT, RIGHT, TOP, BOTTOM = 62, 14, 12, 46
+WIDTH, HEIGHT = 440, 300
+LEFT, RIGHT, TOP, BOTTOM = 62, 14, 20, 46
 STYLES = 6
 
 

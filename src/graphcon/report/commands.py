@@ -8,6 +8,7 @@ from graphcon.errors import InputError
 from graphcon.report.evidence import gather_all
 from graphcon.report.render import write
 from graphcon.report.run_page import build_page
+from graphcon.training.commands import show_warnings_plainly
 
 
 def write_report(paths: tuple[Path, ...], out: Path | None, console: Console) -> None:
@@ -17,6 +18,7 @@ def write_report(paths: tuple[Path, ...], out: Path | None, console: Console) ->
     target = out or paths[0] / "report.html"
     if target.suffix != ".html" or target.is_dir():
         raise InputError(f"--out {target}: must be a file that ends in .html")
+    show_warnings_plainly()
     page = build_page(gather_all(paths))
     write(page, target)
     for sentence in page.lead:
