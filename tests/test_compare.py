@@ -173,9 +173,11 @@ def test_another_model_in_a_recipe_leaves_out_what_was_for_the_first_and_says_so
     assert main(["train", "texas-gcn", "--model.name", "gcnii", "--model.options.theta", "0.7", "--print-recipe"]) == 0
     told = capsys.readouterr()
     assert (
-        "gcnii has no use for this of the recipe, which is left out: model.dt, model.gamma, model.residual" in told.err
+        "gcnii has no use for this of the recipe, which is left out: model.alpha, model.gamma, model.residual"
+        in told.err
     )
     recipe = recipes.from_dict(tomllib.loads(told.out))
     assert recipe.model.options == {"theta": 0.7}
-    assert (recipe.model.dt, recipe.model.residual, recipe.model.steps) == (0.5, False, 5)
+    assert (recipe.model.alpha, recipe.model.residual) == (0.5, False)
+    assert recipe.model.steps == recipes.load("texas-gcn").model.steps
     build(recipe.model, TaskSpec("node", "classification", 5, 8))

@@ -1,9 +1,11 @@
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from graphcon.errors import InputError
+from graphcon.stability import DegenerateDynamicsWarning
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
 from graphcon.training.model import build
@@ -16,12 +18,13 @@ def test_every_packaged_recipe_is_read_and_builds_its_network():
     for name, path in found.items():
         recipe = recipes.load(name)
         assert recipes.summary(path), f"{name} does not say what it is"
-        assert len(path.read_text().splitlines()) <= 40
-        spec = TaskSpec(
-            "node" if recipe.data.name in ("cora", "citeseer", "pubmed", "ppi") else "graph", "regression", 3, 5
-        )
+        assert len(path.read_text().splitlines()) <= 45
+        task = "node" if recipe.data.name in ("cora", "citeseer", "pubmed", "ppi") else "graph"
+        spec = TaskSpec(task, "regression", 3, 5, edge_dim=2)
         # The widest are built narrower: drawing a hundred million weights shows nothing.
-        build(replace(recipe.model, channels=min(recipe.model.channels, 256)), spec)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateDynamicsWarning)  # as the paper prints it
+            build(replace(recipe.model, channels=min(recipe.model.channels, 256)), spec)
 
 
 def test_a_recipe_survives_the_way_to_a_file_and_back(tmp_path: Path):
