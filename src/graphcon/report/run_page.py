@@ -33,8 +33,7 @@ def build_page(runs: list[Evidence]) -> Page:
         title,
         _lead(kin),
         [
-            Panel("Result", _result(kin, runs)),
-            Panel("Learning", _learning(kin)),
+            Panel("Result", [*_result(kin, runs), *_learning(kin)]),
             Panel("Inside", _inside(kin)),
             Panel("Stability", stability_blocks(one_of_each)),
             Panel("Mistakes", _mistakes(one_of_each)),
@@ -130,8 +129,8 @@ def _learning(kin: Kin) -> list[Block]:
     loss = _curves(kin, lambda run: {line["epoch"]: line["loss"] for line in run.log})
     value = _curves(kin, lambda run: {line["epoch"]: line["val"][metric] for line in run.log if "val" in line})
     return [
-        Chart("Loss on training data", "epoch", "loss", loss, marks=marks, note=_band_note(kin)),
-        Chart(f"{metric} on validation data, {direction(metric)}", "epoch", metric, value, marks=marks),
+        Chart("Training loss", "epoch", "loss", loss, marks=marks, note=_band_note(kin)),
+        Chart(f"Validation {metric}, {direction(metric)}", "epoch", metric, value, marks=marks),
     ]
 
 
