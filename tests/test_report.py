@@ -162,7 +162,7 @@ def test_a_model_that_does_not_tell_its_states_still_has_its_page(pages: Path):
 
     (one,) = gather_all((pages / "plain",))
     one.trained.model.net.core = Silent()
-    inside = build_page([one]).panels[2]
+    inside = build_page([one]).panels[1]
     assert "gcn cannot be seen inside: TaskModel has no message-passing layer" in inside.blocks[0].paragraphs[0]
 
 
@@ -253,18 +253,17 @@ def test_in_a_browser_tabs_and_charts_work_by_mouse_and_keyboard(pages: Path, br
     browser.resize(1100, 800)
     browser.open(pages / "one.html")
     visible = "[...document.querySelectorAll('section')].filter(s => s.offsetParent).map(s => s.id)"
-    said = "document.querySelector('#learning output').textContent"
+    said = "document.querySelector('#result output').textContent"
     assert browser.run(visible) == ["result"]
-    browser.point("#tab-learning", click=True)
-    assert browser.run(visible) == ["learning"]
-    browser.press("ArrowRight")
+    browser.point("#tab-inside", click=True)
     assert browser.run(visible) == ["inside"]
+    browser.press("ArrowRight")
+    assert browser.run(visible) == ["stability"]
     browser.press("Home")
     assert browser.run(visible) == ["result"]
-    browser.press("ArrowRight")
-    browser.point("#learning svg", across=0.99)
+    browser.point("#result svg", across=0.99)
     assert browser.run(said).startswith("epoch 4: graphcon-gcn, 3 steps ")
-    browser.point("#tab-learning")
+    browser.point("#tab-result")
     assert browser.run(said) == ""
     browser.press("Tab")  # from the tab to the first chart
     browser.press("ArrowRight")
@@ -283,7 +282,7 @@ def test_in_a_browser_paper_shows_all_parts_and_dark_screens_are_dark(pages: Pat
     assert sum(map(int, re.findall(r"\d+", browser.run(ground)))) < 150
     browser.media("print", prefers_color_scheme="dark")
     assert browser.run(ground) == "rgb(255, 255, 255)"
-    assert browser.run(visible) == 6
+    assert browser.run(visible) == 5
     browser.media()
 
 
