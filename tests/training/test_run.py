@@ -20,7 +20,7 @@ from graphcon.training.load_data import load_dataset
 from graphcon.training.loop import LossError
 from graphcon.training.model import build
 from graphcon.training.schedule import build_optimizer
-from graphcon.training.spec import TaskSpec
+from graphcon.training.spec import TaskSpec, targets_of
 
 
 def _everything(folder: Path) -> dict[str, bytes]:
@@ -250,3 +250,15 @@ def test_another_decay_for_a_core_that_is_not_there_is_refused():
     config = OptimizerConfig(core_weight_decay=0.0)
     with pytest.raises(InputError, match="no weights between encoder and decoder"):
         build_optimizer(config, torch.nn.Linear(2, 2))
+
+
+def test_nodes_without_a_target_do_not_count_in_batches_of_graphs(tmp_path: Path):
+    recipe = recipes.replace(
+        recipes.load("transfer-8-gcn"),
+        {"data.limit": 20, "data.batch_size": 5, "model.channels": 4, "trainer.epochs": 1},
+    )
+    dataset, _ = load_dataset(recipe.data)
+    assert len(targets_of(dataset, "train")) == 20
+    measured = run.train(recipe, tmp_path / "run")
+    assert measured is not None
+    assert 20 * measured["test"]["accuracy"] == pytest.approx(round(20 * measured["test"]["accuracy"]))

@@ -15,13 +15,14 @@ from graphcon._calling import arguments
 from graphcon.data import GraphDataset
 from graphcon.errors import InputError
 from graphcon.training.config import DataConfig
+from graphcon.training.spec import has_target
 
 
 class Batch(NamedTuple):
     """What one forward pass works on, and which of its answers count."""
 
     data: Data
-    index: Tensor | None  # None for all
+    index: Tensor | None  # numbers or a mask; None for all
 
     def select(self, values: Tensor) -> Tensor:
         """The answers or targets that count."""
@@ -117,7 +118,8 @@ class Batches:
             if hasattr(sampler := getattr(self._loaders[part], "sampler", None), "set_epoch"):
                 sampler.set_epoch(epoch)  # pyright: ignore[reportOptionalMemberAccess]  # it has it
         for data in self._loaders[part]:
-            yield Batch(data, None)
+            there = has_target(data.y)
+            yield Batch(data, None if there.all() else there)
 
 
 def _pieces(data: Data, train: Tensor, config: DataConfig, seed: int) -> Pieces | None:

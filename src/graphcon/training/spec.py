@@ -75,10 +75,17 @@ def training_targets(dataset: GraphDataset) -> Tensor:
 
 
 def targets_of(dataset: GraphDataset, part: Part) -> Tensor:
-    """The targets of a part."""
+    """The targets of a part, without those that are missing."""
     if dataset.split.unit == "node":
         return cast(Tensor, dataset.data.y)[getattr(dataset.split, part)]
-    return torch.cat([cast(Tensor, graph.y) for graph in dataset.part(part)])
+    targets = torch.cat([cast(Tensor, graph.y) for graph in dataset.part(part)])
+    return targets[has_target(targets)]
+
+
+def has_target(targets: Tensor) -> Tensor:
+    """Which rows have a target: a class of -1 or a value that is no number says that there is none."""
+    missing = targets.isnan() if targets.is_floating_point() else targets < 0
+    return ~(missing if missing.dim() == 1 else missing.any(1))
 
 
 def _spread(dataset: GraphDataset) -> tuple[tuple[float, ...], tuple[float, ...]]:
