@@ -12,7 +12,7 @@ from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.config import Recipe
 from graphcon.training.model import TaskModel
-from graphcon.training.spec import TaskSpec
+from graphcon.training.spec import TaskSpec, has_target
 
 #: Graphs that are looked at, where there are many.
 GRAPHS = 64
@@ -27,13 +27,13 @@ def table_of(model: TaskModel, dataset: GraphDataset, spec: TaskSpec, recipe: Re
         InputError: The model does not tell its states.
     """
     criterion = measures.build_loss(spec, recipe.trainer.loss, None)
-    counted: Tensor | slice = slice(None)
     if dataset.split.unit == "node":
         data: Any = dataset.data
         counted = dataset.split.train
     else:
         graphs = dataset.part("train")
         data = Batch.from_data_list([graphs[i] for i in range(min(GRAPHS, len(graphs)))])
+        counted = has_target(data.y)
     try:
         return trajectory_table(model, data, lambda out: criterion(out[counted], data.y[counted]))
     except ValueError as error:

@@ -14,7 +14,7 @@ from graphcon.training import metrics as measures
 from graphcon.training.batches import apply
 from graphcon.training.load_data import load_dataset
 from graphcon.training.run import Trained
-from graphcon.training.spec import TaskSpec
+from graphcon.training.spec import TaskSpec, has_target
 
 ENDINGS = (".csv", ".parquet")
 
@@ -73,7 +73,7 @@ def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> di
         )
     y = torch.cat([cast(Tensor, graph.y) for graph in new.graphs])
     out = answers(trained, new.graphs)
-    known = y >= 0 if trained.spec.kind == "classification" else ~y.reshape(len(y), -1).isnan().any(-1)
+    known = has_target(y)
     collection = measures.build_metrics(trained.spec)
     measures.update(collection, trained.spec, out[known], y[known])
     return {name: float(value) for name, value in collection.compute().items()}
