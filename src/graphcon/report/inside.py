@@ -3,7 +3,6 @@
 from typing import Any
 
 import polars as pl
-from torch import Tensor
 from torch_geometric.data import Batch
 
 from graphcon.data import GraphDataset
