@@ -15,8 +15,8 @@ is listed. Any table can be run again, whole or in part: `graphcon reproduce het
 trains what is not there yet, and goes on where it was stopped.
 
 *Ours* is mean ± standard deviation over the runs, the 95 % interval of the mean in brackets, and the number of runs.
-Rivals have the settings of their own papers, as their recipes say. On citation graphs and web pages GraphCON, the layers
-it wraps and the MLP were searched with equal budgets; elsewhere settings have not been searched.
+Rivals have the settings of their own papers, as their recipes say. On citation graphs and web pages GraphCON, the
+layers it wraps and the MLP were searched with equal budgets; elsewhere settings have not been searched.
 
 Rows named *as printed* have the paper's Δt = α = γ = 1, which is exactly the plain stack of layers; the other GraphCON
 rows are oscillators proper. What equation a row uses is in its recipe and in the last column of the CSV file:

@@ -62,6 +62,8 @@ def show(
 ) -> int:
     """Reproduces one table or figure, or makes the page of all; returns the exit code."""
     if name == "page":
+        for table in TABLES.values():
+            write_table(table, out)
         write_page(out, Path("docs/results.md"))
         console.print("Page  docs/results.md", highlight=False)
     elif name == "energy":
@@ -109,11 +111,17 @@ def _show_table(
         for done, of, run in reproduce(table.name, budget, out, runs, workers=workers, only=only, data_root=data_root):
             progress.update(bar, completed=done, total=of)
             console.print(f"{done}/{of}  {_told(run, table)}", highlight=False)
-    every = results.load(out, table.name)
-    RunFolder(out).write_text(out / f"{table.name}.md", results.markdown(table, every))
-    draw(table, every, out / f"{table.name}.png")
-    console.print(_grid(table, every))
+    console.print(_grid(table, write_table(table, out)))
     console.print(f"Runs     {out / table.name}.csv\nTable    {out / table.name}.md", highlight=False)
+
+
+def write_table(table: Table, out: Path) -> list[Run]:
+    """The table and the figure of the runs that are kept, and the runs."""
+    runs = results.load(out, table.name)
+    if runs:
+        RunFolder(out).write_text(out / f"{table.name}.md", results.markdown(table, runs))
+        draw(table, runs, out / f"{table.name}.png")
+    return runs
 
 
 def _told(run: Run, table: Table) -> str:

@@ -99,7 +99,7 @@ def _depth_costs_nothing(cells: Cells) -> Claim:
         return Claim(text, "not measured", "graphcon reproduce depth-cora")
     lost, lost_base = curve[0] - curve[-1], base[0] - base[-1]
     verdict = "holds" if lost <= 2 < lost_base else "holds in part" if lost < lost_base else "does not hold"
-    return Claim(text, verdict, f"GraphCON-GCN loses {lost:.1f} points, best {max(curve):.1f}; GCN {lost_base:.1f}")
+    return Claim(text, verdict, f"GraphCON-GCN {_told(curve, 1)}; GCN {_told(base, 1)}")
 
 
 def _falls_with_depth(cells: Cells) -> Claim:
