@@ -12,6 +12,7 @@ from graphcon.errors import InputError
 from graphcon.experiments import results, tables, verdict
 from graphcon.experiments.page import write_page
 from graphcon.experiments.results import Run
+from graphcon.experiments.show_reproduction import sensitivity_lines
 from graphcon.experiments.tables import TABLES
 from graphcon.training import recipes, run
 
@@ -218,3 +219,13 @@ def test_recipes_of_proteins_learn_planted_labels_on_the_real_edges(name, benchm
     measured = run.train(recipe, tmp_path / "run")
     assert measured is not None
     assert measured["test"]["f1"] > 0.6  # half of the labels are set: a guess has 0.5
+
+
+def test_the_lines_of_sensitivity_go_from_left_to_right_and_share_the_point_where_they_cross():
+    table = TABLES["sensitivity"]
+    runs = [run_of(50.0, dataset="sensitivity", variant=point.label) for point in table.points]
+    alpha, gamma = sensitivity_lines(results.cells(table, runs))
+    assert list(alpha.values) == sorted(alpha.values)
+    assert list(gamma.values) == sorted(gamma.values)
+    assert 1.0 in alpha.values
+    assert 0.76 in gamma.values

@@ -1,5 +1,6 @@
 """The work behind `graphcon reproduce`: run, tell, tabulate, draw."""
 
+from operator import itemgetter
 from pathlib import Path
 
 from rich.box import SIMPLE
@@ -159,7 +160,7 @@ def draw(table: Table, runs: list[Run], path: Path) -> None:
             curves.setdefault(_row(place), []).append((depth, _bar(table, place, cell)))
         lines_figure(curves, path, table.title, label)
     elif table.axis == "line":
-        sensitivity_figure(_lines(found), path, table.title, f"test {label}")
+        sensitivity_figure(sensitivity_lines(found), path, table.title, f"test {label}")
     elif table.axis == "map":
         every = results.cells(table, runs)
         values = {_coefficients(place): cell.mean for place, cell in every.items()}
@@ -177,11 +178,11 @@ def _coefficients(place: Place) -> tuple[float, float]:
     return alpha, gamma
 
 
-def _lines(found: dict[Place, Cell]) -> list[Sensitivity]:
+def sensitivity_lines(found: dict[Place, Cell]) -> list[Sensitivity]:
     """The paper's two lines: alpha at gamma = 0.76, and gamma at alpha = 1."""
     points = [(*_coefficients(place), cell) for place, cell in found.items()]
-    alphas = [(alpha, cell) for alpha, gamma, cell in points if gamma == SENSITIVITY_GAMMA]
-    gammas = [(gamma, cell) for alpha, gamma, cell in points if alpha == SENSITIVITY_ALPHA]
+    alphas = sorted(((alpha, cell) for alpha, gamma, cell in points if gamma == SENSITIVITY_GAMMA), key=itemgetter(0))
+    gammas = sorted(((gamma, cell) for alpha, gamma, cell in points if alpha == SENSITIVITY_ALPHA), key=itemgetter(0))
     return [
         Sensitivity(name, fixed, [v for v, _ in line], [c.mean for _, c in line], [c.sd for _, c in line])
         for name, fixed, line in (
