@@ -226,3 +226,14 @@ def test_homophily_counts_neighbours_of_one_label():
     path = torch.tensor([[0, 1, 2], [1, 2, 3]])
     assert edge_homophily(path, y) == pytest.approx(2 / 3)
     assert node_homophily(path, y) == pytest.approx((1 + 0.5 + 0.5 + 1) / 4)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-36, 1e30])
+def test_what_knows_no_size_is_right_for_states_that_have_all_but_vanished(scale):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(30, 5, generator=generator)
+    edge_index = torch.randint(30, (2, 90), generator=generator)
+    torch.testing.assert_close(mean_average_distance(scale * x, edge_index), mean_average_distance(x, edge_index))
+    torch.testing.assert_close(
+        dirichlet_energy(scale * x, edge_index, relative=True), dirichlet_energy(x, edge_index, relative=True)
+    )

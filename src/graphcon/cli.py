@@ -67,6 +67,7 @@ def demo(
     and a GraphCON-GCN are trained on the Cora that the package carries, at depths 2 to 64, in a minute or three.
 
     Example: graphcon demo
+
     Example: graphcon demo --out runs/demo --seed 1 --act relu --energy-only
 
     Args:
@@ -187,8 +188,11 @@ def _training_commands(default: Recipe) -> None:
         """Trains a recipe, or own tables, and keeps everything in a run folder.
 
         Example: graphcon train texas-gcn --model.steps 8 --trainer.epochs 50
+
         Example: graphcon train my.toml --split all --seeds 5
+
         Example: graphcon train --nodes nodes.csv --edges edges.csv --target label
+
         Example: graphcon train --resume runs/texas-gcn --trainer.epochs 500
 
         Args:
@@ -228,7 +232,9 @@ def _training_commands(default: Recipe) -> None:
         stopped goes on when the same command is typed again.
 
         Example: graphcon compare --data cora --models gcn,gcnii,graphcon-gcn --depths 2,8,32 --seeds 5
+
         Example: graphcon compare my.toml --models gat,graphcon-gat --trainer.epochs 100
+
         Example: graphcon compare --nodes nodes.csv --edges edges.csv --target label --models mlp,gcn,graphcon-gcn
 
         Args:
@@ -260,6 +266,7 @@ def _training_commands(default: Recipe) -> None:
         A search that was stopped goes on when the same command is typed again.
 
         Example: graphcon tune texas-gcn --trials 100 --split all
+
         Example: graphcon tune my.toml --out runs/search
 
         Args:
@@ -377,6 +384,7 @@ def evaluate(
     """Measures a run on its held-out part, or on given tables that hold the target.
 
     Example: graphcon evaluate runs/texas-gcn
+
     Example: graphcon evaluate runs/mine --nodes new_nodes.csv --edges new_edges.csv --json
 
     Args:
@@ -403,6 +411,7 @@ def predict(
     """Writes labels with probabilities, or values, for new tables or for the training's own data.
 
     Example: graphcon predict runs/mine --nodes new_nodes.csv --edges new_edges.csv --out answers.csv
+
     Example: graphcon predict runs/texas-gcn --out answers.parquet
 
     Args:
@@ -434,7 +443,9 @@ def diagnose(
     """Measures energy, distance, rank and gradient at every step: of a run, or of models side by side.
 
     Example: graphcon diagnose runs/texas-gcn
+
     Example: graphcon diagnose --compare gcn,gat,graphcon-gcn --depths 2,8,32,128
+
     Example: graphcon diagnose --compare gcn,graphcon-gcn --depths 16 --data texas --train
 
     Args:
@@ -480,6 +491,7 @@ def report(
     """Writes one page about a run, or about several compared: it opens anywhere, without a network.
 
     Example: graphcon report runs/texas-gcn
+
     Example: graphcon report runs/gcn runs/graphcon-gcn --out compared.html
 
     Args:
@@ -519,6 +531,7 @@ def models(
     """Lists all models, ours and the rivals, or tells all about one: its paper, its options, what it uses.
 
     Example: graphcon models
+
     Example: graphcon models gcnii --json
 
     Args:
@@ -560,7 +573,9 @@ def reproduce(
     Without a name it lists what there is. A run that was stopped goes on when the same command is typed again.
 
     Example: graphcon reproduce heterophilic --budget paper --workers 2
+
     Example: graphcon reproduce depth-cora --only depth-cora-gcn,depth-cora-plain-gcn
+
     Example: graphcon reproduce page
 
     Args:
@@ -596,6 +611,7 @@ def completion(
     """Prints what a shell needs to complete commands and options with the Tab key.
 
     Example: graphcon completion bash > ~/.local/share/bash-completion/completions/graphcon
+
     Example: graphcon completion zsh > ~/.zfunc/_graphcon
 
     Args:

@@ -28,7 +28,9 @@ def mean_average_distance(x: Tensor, edge_index: Tensor | None = None, batch: Te
         The distance ``[...]``, or ``[..., graphs]`` for a batch.
     """
     graph, graphs = graph_of_nodes(x, batch), count(batch)
-    unit = normalize(x, dim=-1, eps=torch.finfo(x.dtype).tiny)  # zeros stay zeros
+    tiny = torch.finfo(x.dtype).tiny
+    # By the largest entry first: squares of a state that has all but vanished would be zero. Zeros stay zeros.
+    unit = normalize(x / x.abs().amax(-1, keepdim=True).clamp(min=tiny), dim=-1, eps=tiny)
     present = (unit != 0).any(-1).to(x.dtype)  # [..., nodes]
     if edge_index is None:
         total, neighbours = _to_all(unit, present, graph, graphs)

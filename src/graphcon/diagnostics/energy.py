@@ -36,6 +36,8 @@ def dirichlet_energy(
         The energy ``[...]``, or ``[..., graphs]`` for a batch.
     """
     graph, graphs = graph_of_nodes(x, batch), count(batch)
+    if relative:  # squares of a state that has all but vanished would be zero
+        x = x / x.abs().amax((-2, -1), keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
     seen = x
     if by_degree:
         seen = x / (1 + degree(edge_index[1], x.size(-2), dtype=x.dtype)).sqrt().unsqueeze(-1)
