@@ -216,10 +216,10 @@ TABLES = {
             _PUBLIC,
             _depths(2, 4, 8, 16, 32, 64, dt=0.5, time=6.0),
             "depth",
-            note="Steps of GraphCON are 0.5 long, and shorter where the total time would exceed 6. This rule and the "
-            "decay were chosen by hand on the validation part, in some fifteen runs of GraphCON alone: with steps of 0.5 "
-            "throughout, 64 layers had 71 % there with one decay and 32 % with another. GCN and DropEdge have usual "
-            "settings and no such care. The paper has steps of 1 at every depth.",
+            note="Steps of GraphCON are 0.5 long, and shorter where the total time would exceed 6. This rule and "
+            "the decay were chosen by hand on the validation part, in some fifteen runs of GraphCON alone: with steps "
+            "of 0.5 throughout, 64 layers had 71 % there with one decay and 32 % with another. GCN and DropEdge have "
+            "usual settings and no such care. The paper has steps of 1 at every depth.",
         ),
         Table(
             "sensitivity",
