@@ -19,7 +19,8 @@ Rivals have the settings of their own papers, as their recipes say. On web pages
 layers it wraps and the MLP had the same number of trials each; elsewhere nothing was searched. The trials were equal,
 the care was not: some forty runs by hand on Cora's validation data, of GraphCON alone, shaped the space that all were
 then searched in (no decay of the layer's weights, the ranges of α and γ), and a first search of GraphCON-GCN on Texas
-was thrown away for one on fewer splits. That favours GraphCON. A cell with fewer runs than its budget was stopped early.
+was thrown away for one on fewer splits. That favours GraphCON. A cell with fewer runs than its budget was stopped
+early.
 
 Rows named *as printed* have the paper's Δt = α = γ = 1, which is exactly the plain stack of layers; the other GraphCON
 rows are oscillators proper. What equation a row uses is in its recipe and in the last column of the CSV file:
