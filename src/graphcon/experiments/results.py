@@ -171,7 +171,7 @@ def markdown(table: Table, runs: list[Run]) -> str:
         told = []
         for dataset, point in columns:
             cell = found.get(Place(dataset, model, variant, point))
-            told += [_ours(cell, digits), _papers(paper_figure(table.name, dataset, model, point), digits)]
+            told += [_ours(cell, digits), _papers(paper_figure(table.name, dataset, model, point), cell, digits)]
         lines.append(f"| {model}{f' ({variant})' if variant else ''} | " + " | ".join(told) + " |")
     return "\n".join(lines) + "\n"
 
@@ -201,11 +201,16 @@ def _ours(cell: Cell | None, digits: int) -> str:
     return f"**{spread}** [{low:.{digits}f}, {high:.{digits}f}] (n = {cell.n}{lost})"
 
 
-def _papers(figure: tuple[float, float | None] | None, digits: int) -> str:
+def _papers(figure: tuple[float, float | None] | None, cell: Cell | None, digits: int) -> str:
+    """The paper's figure, and by how much ours differs, also in standard deviations of the paper's."""
     if figure is None:
         return "–"
     mean, sd = figure
-    return f"{mean:.{max(digits, 2) if digits == 3 else digits}f}" + (f" ± {sd:g}" if sd is not None else "")
+    told = f"{mean:.{digits}f}" + (f" ± {sd:g}" if sd is not None else "")
+    if cell is None or cell.n == 0:
+        return told
+    off = cell.mean - mean
+    return f"{told} ({off:+.{digits}f}" + (f", {abs(off) / sd:.1f} sd)" if sd else ")")
 
 
 def load(out: Path, name: str) -> list[Run]:

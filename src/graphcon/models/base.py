@@ -43,8 +43,8 @@ class GraphNet(Module):
         num_categories (tuple, optional): Sizes of the columns of categories in ``x_categories``. (default: none)
         edge_encoder (torch.nn.Module, optional): Maps edge features and categories to what the layers take as
             ``edge_attr``. (default: they are handed on as they are)
-        act_on (str, optional): Where :math:`\sigma` stands: on the :obj:`"first"` state, as above, or on the
-            :obj:`"last"`, :math:`\mathrm{out} = \sigma(X_N)\,W_d`. (default: :obj:`"first"`)
+        act_on (str, optional): Where :math:`\sigma` stands outside the core: on the :obj:`"first"` state, as above, on
+            the :obj:`"last"`, :math:`\mathrm{out} = \sigma(X_N)\,W_d`, or on :obj:`"none"`. (default: :obj:`"first"`)
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class GraphNet(Module):
         self.output_dropout = Dropout(check_probability("output_dropout", output_dropout))
         self.encoder = InputEncoder(in_channels, hidden_channels, num_categories, input_dropout)
         self.edge_encoder = edge_encoder
-        self.act_on = check_choice("act_on", act_on, ["first", "last"])
+        self.act_on = check_choice("act_on", act_on, ["first", "last", "none"])
         self.core = core
         self.decoder = Identity() if out_channels is None else Linear(width, out_channels)
 

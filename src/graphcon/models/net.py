@@ -42,6 +42,8 @@ class GraphCONNet(GraphNet):
             :math:`\sigma(F(X) + X R)`. Not in the paper's equation. (default: :obj:`False`)
         input_dropout (float, optional): Dropout on the input. (default: :obj:`dropout`)
         output_dropout (float, optional): Dropout before the decoder. (default: :obj:`dropout`)
+        act_on (str, optional): Whether :math:`\sigma` stands on the :obj:`"first"` state as above, on the
+            :obj:`"last"` or on :obj:`"none"`. (default: :obj:`"first"`)
         num_categories (tuple, optional): Sizes of the columns of categories in ``x_categories``. (default: none)
         edge_encoder (torch.nn.Module, optional): Maps edge features to what the coupling takes. (default: none)
         dt (float, optional): The time step. (default: :obj:`0.5`)
@@ -69,6 +71,7 @@ class GraphCONNet(GraphNet):
         residual: bool = False,
         input_dropout: float | None = None,
         output_dropout: float | None = None,
+        act_on: str = "first",
         num_categories: tuple[int, ...] = (),
         edge_encoder: Module | None = None,
         dt: float = 0.5,
@@ -105,6 +108,7 @@ class GraphCONNet(GraphNet):
             output_dropout=dropout if output_dropout is None else output_dropout,
             num_categories=num_categories,
             edge_encoder=edge_encoder,
+            act_on=act_on,
         )
         self.num_layers = num_layers
 

@@ -39,7 +39,7 @@ from graphcon.models.stack import StackNet
 PREFIX = "graphcon-"
 ALIASES = {"tran": "transformer"}
 
-_OSCILLATOR_FIELDS = ("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "shared")
+_OSCILLATOR_FIELDS = ("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "shared", "act_on")
 _WITH_HEADS = ("gat", "transformer", "GATConv", "GATv2Conv", "TransformerConv")
 _GRAPHCON = "Rusch et al. 2022, arXiv:2202.02296"
 
@@ -62,7 +62,7 @@ def coupling_card(name: str) -> ModelCard:
     oscillates, coupling = name.startswith(PREFIX), name.removeprefix(PREFIX)
     coupling = ALIASES.get(coupling, coupling)
     summary, paper = _LAYERS.get(coupling, (f"PyG's {coupling}", ""))
-    fields = _OSCILLATOR_FIELDS if oscillates else ("shared", "memory")
+    fields = _OSCILLATOR_FIELDS if oscillates else ("shared", "memory", "act_on")
     return ModelCard(
         name,
         partial(GraphCONNet if oscillates else StackNet, coupling=coupling),

@@ -75,6 +75,8 @@ class StackNet(GraphNet):
         memory (str, optional): How the backward pass gets the states. (default: :obj:`"auto"`)
         input_dropout (float, optional): Dropout on the input. (default: :obj:`dropout`)
         output_dropout (float, optional): Dropout before the decoder. (default: :obj:`dropout`)
+        act_on (str, optional): Whether the activation stands also on the :obj:`"first"` state, on the :obj:`"last"` or
+            on :obj:`"none"`. (default: :obj:`"first"`)
         task (str, optional): :obj:`"node"` or :obj:`"graph"`. (default: :obj:`"node"`)
         readout (str, optional): :obj:`"sum"`, :obj:`"mean"` or :obj:`"max"`. (default: :obj:`"mean"`)
         num_categories (tuple, optional): Sizes of the columns of categories. (default: none)
@@ -98,6 +100,7 @@ class StackNet(GraphNet):
         memory: str = "auto",
         input_dropout: float | None = None,
         output_dropout: float | None = None,
+        act_on: str = "first",
         task: str = "node",
         readout: str = "mean",
         num_categories: tuple[int, ...] = (),
@@ -117,5 +120,6 @@ class StackNet(GraphNet):
             output_dropout=dropout if output_dropout is None else output_dropout,
             num_categories=num_categories,
             edge_encoder=edge_encoder,
+            act_on=act_on,
         )
         self.num_layers = num_layers

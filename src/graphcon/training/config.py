@@ -76,6 +76,7 @@ class ModelConfig:
         alpha: The damping.
         gamma: The squared frequency.
         act: The activation, identity for none.
+        act_on: Where the activation stands beside the layers: on the first state, as in the paper, on the last, or none.
         dropout: Dropout on the force, and where not said otherwise at input and output.
         input_dropout: Dropout on the input.
         output_dropout: Dropout before the decoder.
@@ -97,6 +98,7 @@ class ModelConfig:
     alpha: float = 0.5
     gamma: float = 1.0
     act: str = "relu"
+    act_on: Literal["first", "last", "none"] = "first"
     dropout: float = 0.0
     input_dropout: float | None = None
     output_dropout: float | None = None
