@@ -45,6 +45,12 @@ def test_one_set_shows_degrees_and_balance(capsys):
         assert part in out
 
 
+def test_a_set_that_is_made_on_the_spot_is_shown_as_any_other(capsys):
+    code, out, _ = run(capsys, "graph-transfer-ring-8")
+    assert code == 0
+    assert "random #0: 600 / 200 / 200 graphs" in out
+
+
 def test_one_set_as_json(capsys):
     code, out, _ = run(capsys, "solubility", "--json", "--seed", "3")
     record = json.loads(out)["read"]

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from graphcon.data import _store, show
-from graphcon.data._catalogue import describe
+from graphcon.data._catalogue import CATALOGUE, describe
 from graphcon.data._options import TableOptions
 from graphcon.errors import InputError
 
@@ -35,6 +35,12 @@ def show_set(
     as_json: bool,
 ) -> None:
     """Prints the facts about a set and, where it is here or may be fetched, what it looks like."""
+    if name not in CATALOGUE:
+        from graphcon.data import _made
+
+        if (made := _made.make(name, root, options.seed)) is not None:
+            show_own(made, None, console, as_json)
+            return
     named = describe(name)
     record = show.describe_set(named, root)
     if record["on_disk"] is None and not fetch:

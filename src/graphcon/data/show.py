@@ -74,7 +74,8 @@ def sets_table(records: list[dict]) -> RenderableType:
         "Edges: columns of edge_index, one without direction counts twice. Homophily: the share of edges "
         "that join equal classes, as the paper's tables print it; and the share of a node's neighbours, "
         "averaged (Pei et al.). More on a set: graphcon data NAME. Own tables: graphcon data --nodes N.csv "
-        "--edges E.csv --target COLUMN."
+        "--edges E.csv --target COLUMN. Made on the spot: graph-transfer-path-16 (also ring, tree; any distance), and "
+        "ppi-planted from the edges of PPI."
     )
     return Group(grid, "", Text(legend, "dim"))
 
