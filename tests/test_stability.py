@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from torch_geometric.nn import GCNConv
 
 from graphcon import DegenerateDynamicsWarning, GraphCON, UnstableDynamicsWarning
-from graphcon.stability import analyse, analyse_exact
+from graphcon.couplings import PointwiseConv
+from graphcon.stability import analyse, analyse_exact, coupled_growth
 
 numbers = st.floats(0.0, 5.0).map(lambda value: round(value, 3))
 steps = st.floats(0.01, 3.0).map(lambda value: round(value, 3))
@@ -30,6 +31,29 @@ def test_the_step_is_stable_exactly_where_its_powers_stay_bounded(dt: float, alp
     with np.errstate(all="ignore"):
         powers = np.linalg.norm(np.linalg.matrix_power(_matrix(dt, alpha, gamma), 2**40))
     assert analyse(dt, alpha, gamma).stable == bool(powers < 1e8)
+
+
+@given(alpha=numbers, gamma=numbers, real=st.floats(-3, 3), imaginary=st.floats(-3, 3))
+def test_complex_eigenvalues_of_the_force_are_held_by_damping_alone(
+    alpha: float, gamma: float, real: float, imaginary: float
+):
+    room = gamma - real
+    margin = min(abs(room), abs(abs(imaginary) - alpha * math.sqrt(max(room, 0.0))))
+    if margin < 0.05:
+        return
+    bounded = room > 0 and abs(imaginary) < alpha * math.sqrt(room)
+    assert (coupled_growth(1e-4, alpha, gamma, complex(real, imaginary)) < 1) == bounded
+
+
+def test_a_walk_grows_as_the_largest_eigenvalue_of_its_force_says():
+    torch.manual_seed(0)
+    force = PointwiseConv(24, 24, bias=False).double()
+    oscillator = GraphCON(force, steps=400, dt=0.5, alpha=0.2, gamma=1.1, act=None)
+    states = oscillator.trajectory(torch.randn(3, 24, dtype=torch.float64), torch.empty(2, 0, dtype=torch.long))
+    measured = (states[400].norm() / states[300].norm()) ** 0.01
+    eigenvalues = np.linalg.eigvals(force.weight.detach().numpy())
+    assert measured.item() == pytest.approx(max(coupled_growth(0.5, 0.2, 1.1, one) for one in eigenvalues), abs=1e-3)
+    assert measured > 1  # stable as it is without coupling
 
 
 @given(dt=steps, alpha=numbers, gamma=numbers)

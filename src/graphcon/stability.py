@@ -5,6 +5,7 @@ every node and channel. Its two eigenvalues tell everything: whether the state o
 or blows up, before any layer is involved.
 """
 
+import cmath
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -110,6 +111,29 @@ def analyse(dt: float, alpha: float, gamma: float) -> Stability:
     if alpha == 0.0:
         return Stability("conservative", max_dt, 1.0, f"oscillates for ever, one turn in {period:.3g} steps.")
     return Stability("oscillating", max_dt, radius, f"one turn in {period:.3g} steps, decaying by {radius:.3g} a step.")
+
+
+def coupled_growth(dt: float, alpha: float, gamma: float, eigenvalue: complex) -> float:
+    r"""The factor by which a step of the paper's scheme makes a mode grow, where the force is linear in it.
+
+    With :math:`\sigma(F(X)) = \lambda X` the state is multiplied by the larger root of
+
+    .. math::
+        z^2 - \left(2 - \alpha\Delta t - (\gamma - \lambda)\Delta t^2\right) z + 1 - \alpha\Delta t = 0.
+
+    For small steps it does not grow if and only if :math:`\mathrm{Re}\,\lambda \le \gamma` and
+    :math:`|\mathrm{Im}\,\lambda| \le \alpha\sqrt{\gamma - \mathrm{Re}\,\lambda}`: weights that are not symmetric have
+    complex eigenvalues, and only damping holds these.
+
+    Args:
+        dt: The time step, positive.
+        alpha: The damping, not negative.
+        gamma: The squared frequency, not negative.
+        eigenvalue: An eigenvalue of the force.
+    """
+    trace = 2.0 - alpha * dt - (gamma - eigenvalue) * dt * dt
+    root = cmath.sqrt(trace * trace - 4.0 * (1.0 - alpha * dt))
+    return max(abs(trace + root), abs(trace - root)) / 2.0
 
 
 def _max_dt(alpha: float, gamma: float) -> float:
