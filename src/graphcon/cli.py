@@ -1,12 +1,9 @@
 """The command line: parse, call, print. What the commands do lives in the other rooms."""
 
 import sys
-import tomllib
-from dataclasses import fields, replace
 from difflib import get_close_matches
-from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 from rich.console import Console
@@ -15,6 +12,7 @@ from rich.table import Table
 from graphcon import __version__
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError
+from graphcon.training import arguments
 from graphcon.training.config import Recipe
 
 ABOUT = "Deep graph networks of coupled oscillators."
@@ -46,9 +44,6 @@ WORKFLOW = {
         "completion": "lets the Tab key complete commands and options",
     },
 }
-
-_OPTIONS = "--model.options."
-_WITH_RECIPE = (["train"], ["tune"], ["compare"])
 
 app = tyro.extras.SubcommandApp()
 console = Console()
@@ -212,7 +207,7 @@ def _training_commands(default: Recipe) -> None:
         from graphcon.training import commands
 
         name = Path(recipe).stem if recipe else (config.data.name or "run")
-        return commands.train(config, name, out, resume, _splits(split, config), seeds, console)
+        return commands.train(config, name, out, resume, arguments.splits(split, config), seeds, console)
 
     @app.command
     def compare(
@@ -278,98 +273,7 @@ def _training_commands(default: Recipe) -> None:
         """
         from graphcon.training import commands
 
-        commands.tune(config, Path(recipe).stem, out, trials, _splits(split, config), console)
-
-
-def _spelled_out(argv: list[str]) -> list[str]:
-    """Lets the options of own tables be given to commands with a recipe by their bare names: --target for all it is."""
-    if argv[:1] not in _WITH_RECIPE:
-        return argv
-    short = {f"--{field.name.replace('_', '-')}" for field in fields(TableOptions)} - {"--seed"}
-    spelled = []
-    for word in argv:
-        name, equals, value = word.partition("=")
-        spelled.append(f"--data.table.{name[2:]}{equals}{value}" if name.replace("_", "-") in short else word)
-    return spelled
-
-
-def _model_options(argv: list[str]) -> tuple[list[str], dict[str, Any]]:
-    """Takes out --model.options.KEY VALUE, whose keys depend on the model, with the values as TOML reads them."""
-    rest, options = [], {}
-    words = iter(argv)
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not name.startswith(_OPTIONS):
-            rest.append(word)
-            continue
-        value = value if equals else next(words, None)
-        if value is None:
-            raise InputError(f"{name}: its value is missing")
-        options[name.removeprefix("--")] = _as_toml(value)
-    return rest, options
-
-
-def _as_toml(text: str) -> Any:
-    """A number or true or false where it reads as one, else the text."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _splits(split: str | None, config: Recipe) -> list[int]:
-    if split is None:
-        return [config.data.split]
-    if split == "all":
-        return list(range(10))
-    numbers = split.split(",")
-    if not all(number.isdigit() for number in numbers):
-        raise InputError(f"--split {split}: must be a number, several with commas between, or all")
-    return [int(number) for number in numbers]
-
-
-def _named_recipe(argv: list[str]) -> Recipe:
-    """The recipe that the command line names, before its options are read: they start from its values."""
-    from graphcon.training import recipes
-
-    if argv[:1] not in _WITH_RECIPE:
-        return Recipe()
-    if "--resume" in argv and argv.index("--resume") + 1 < len(argv):
-        run = Path(argv[argv.index("--resume") + 1])
-        if not (run / "recipe.toml").is_file():
-            raise InputError(
-                f"--resume {run}: there is no run in it (no recipe.toml). Name a folder made by: graphcon train"
-            )
-        return recipes.load(run / "recipe.toml")
-    if len(argv) > 1 and not argv[1].startswith("-"):
-        return _for_named_model(recipes.load(argv[1]), argv)
-    return Recipe()
-
-
-def _for_named_model(recipe: Recipe, argv: list[str]) -> Recipe:
-    """Leaves out what the recipe says for its own model alone, where the command line names another one."""
-    named = [
-        word.partition("=")[2] or after for word, after in pairwise([*argv, ""]) if word.startswith("--model.name")
-    ]
-    if not named or named[-1] == recipe.model.name:
-        return recipe
-    from graphcon.training.model import for_model
-
-    try:
-        model = for_model(recipe.model, named[-1])
-    except ValueError:
-        return recipe  # an unknown name is told of where the model is built
-    changed = [field.name for field in fields(model) if getattr(model, field.name) != getattr(recipe.model, field.name)]
-    left_out = ", ".join(f"model.{name}" for name in changed if name != "name")
-    if left_out:
-        print(f"{named[-1]} has no use for this of the recipe, which is left out: {left_out}", file=sys.stderr)
-    return replace(recipe, model=model)
-
-
-def _with_options(recipe: Recipe, options: dict[str, Any]) -> Recipe:
-    from graphcon.training import recipes
-
-    return recipes.replace(recipe, options)
+        commands.tune(config, Path(recipe).stem, out, trials, arguments.splits(split, config), console)
 
 
 @app.command
@@ -643,13 +547,12 @@ def main(argv: list[str] | None = None) -> int:
         print(f"graphcon {__version__}")
         return 0
     try:
-        argv, options = _model_options(argv)
-        recipe = _named_recipe(argv)
-        _training_commands(_with_options(recipe, options) if options else recipe)
+        recipe, argv = arguments.read_recipe(argv)
+        _training_commands(recipe)
         if argv in ([], ["-h"], ["--help"]):
             _overview()
             return 0
-        code = app.cli(prog="graphcon", description=ABOUT, args=_spelled_out(argv))
+        code = app.cli(prog="graphcon", description=ABOUT, args=argv)
         return code if isinstance(code, int) else 0
     except InputError as error:
         print(f"graphcon: {error}", file=sys.stderr)

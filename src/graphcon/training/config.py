@@ -76,7 +76,7 @@ class ModelConfig:
         alpha: The damping.
         gamma: The squared frequency.
         act: The activation, identity for none.
-        act_on: Where the activation stands beside the layers: on the first state, as in the paper, on the last, or none.
+        act_on: Where the activation stands beside the layers: on the first state, on the last, or on none.
         dropout: Dropout on the force, and where not said otherwise at input and output.
         input_dropout: Dropout on the input.
         output_dropout: Dropout before the decoder.
