@@ -17,8 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from graphcon.kernels import _runtime, plain
-from graphcon.kernels._compiled import padded
+from graphcon.kernels import _compiled, _runtime, plain
 from graphcon.kernels.plan import Plan
 from graphcon.kernels.workspace import scratch
 
@@ -85,14 +84,10 @@ def _run(
     x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan,
     saved: Sequence[Tensor],
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    x, y = x.contiguous(), y.contiguous()
+    x, y, given = x.contiguous(), y.contiguous(), edge.contiguous()
     if _runtime.compiled(x):
-        from graphcon.kernels import _compiled
-
-        parameters = plan.split(theta, x.size(1))
         with _runtime.threads(_work(x, graph, plan)):
-            loops = _compiled.Loops(plan, parameters, edge, graph, seeds)
-            x, y = _compiled.forward(x, y, loops, parameters, steps, saved)
+            x, y = _compiled.forward(x, y, theta, given, graph, seeds, steps, plan, saved)
     else:
         x, y = _plain_walk(x, y, theta, edge, graph, seeds, steps, plan)
     return x, y, theta.clone(), edge.clone()
@@ -120,7 +115,7 @@ def _saved(
     need_h = plan.attends or plan.gated or bool(need & _NEED_EDGE)
 
     def stack(wanted: bool, depth: int, rows: int, columns: int) -> Tensor:
-        return empty(x, depth if wanted and need else 0, padded(rows, columns))
+        return empty(x, depth if wanted and need else 0, _compiled.padded(rows, columns))
 
     return [
         stack(True, steps - 1, nodes, channels),
@@ -174,15 +169,14 @@ def _run_back(
     saved: Sequence[Tensor], graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan, need: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     gx, gy, gtheta, gedge = (g.clone(memory_format=torch.contiguous_format) for g in (gx, gy, gtheta, gedge))
-    x, y = x.contiguous(), y.contiguous()
+    x, y, edge = x.contiguous(), y.contiguous(), edge.contiguous()
     if _runtime.compiled(x):
-        from graphcon.kernels import _compiled
-
-        parameters = plan.split(theta, x.size(1))
-        wanted = (bool(need & what) for what in (_NEED_EDGE, _NEED_COEFFICIENTS, _NEED_STATE))
+        wanted = gedge if need & _NEED_EDGE else gedge[:0]
+        others = bool(need & _NEED_COEFFICIENTS), bool(need & _NEED_STATE)
         with _runtime.threads(_work(x, graph, plan)):
-            loops = _compiled.Loops(plan, parameters, edge, graph, seeds)
-            _compiled.backward(gx, gy, gtheta, gedge, x, y, loops, parameters, steps, saved, *wanted)
+            _compiled.backward(
+                gx, gy, gtheta, wanted, x, y, theta, edge, graph, seeds, steps, plan, saved, *others
+            )
         return gx, gy, gtheta, gedge
     with _runtime.autograd_inside_an_op():
         inputs = [value.detach().requires_grad_() for value in (x, y, theta, edge)]
