@@ -16,9 +16,6 @@ from graphcon.kernels.counter import threshold
 from graphcon.kernels.plan import ACTIVATIONS, Plan
 from graphcon.kernels.workspace import scratch
 
-_KINDS = {"additive": 1, "dynamic": 2, "dot": 3, "dot-mean": 3}
-
-
 def forward(
     x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan,
     saved: Sequence[Tensor],
@@ -33,15 +30,17 @@ def forward(
         stack if stack.size(0) else scratch(x, depth, stack.size(1))
         for stack, depth in zip(saved, (2, 1, 1, 1, 2), strict=True)
     )
-    attends = gates = None
+    fixed = attends = gates = None
     if plan.attends:
-        attends = _KINDS[plan.kind], plan.kind == "dot-mean", attentions.numpy(), _dropped_attention(x, plan, graph)
+        attends = *_scores(plan), attentions.numpy(), _dropped_attention(x, plan, graph)
     elif plan.gated:
         gates = (plan.kind == "gated-mean",)
+    else:
+        fixed = True
     last_x, last_y = torch.empty_like(x), torch.empty_like(y)
     walk.forward(
         tuple(part.numpy() for part in graph), *_told(plan, x.dtype), seeds.numpy(), edge.numpy(),
-        _parameters(theta, x, plan), attends, gates, x.numpy(), y.numpy(),
+        _parameters(theta, x, plan), fixed, attends, gates, x.numpy(), y.numpy(),
         (steps, xs.numpy(), hs.numpy(), slopes.numpy(), ys.numpy()), last_x.numpy(), last_y.numpy(),
     )  # fmt: skip
     return last_x, last_y
@@ -57,21 +56,23 @@ def backward(
 
     xs, hs, slopes, attentions, ys = (stack.numpy() for stack in saved)
     nodes, slots = len(x), graph[1].size(0)
-    attends = gates = None
+    fixed = attends = gates = None
     if plan.attends:
         vectors = (nodes, plan.heads * plan.width) if plan.kind == "dynamic" else (0, 0)
         attends = (
-            _KINDS[plan.kind], plan.kind == "dot-mean", attentions, _dropped_attention(x, plan, graph),
+            *_scores(plan), attentions, _dropped_attention(x, plan, graph),
             scratch(x, slots * plan.heads).numpy(), scratch(x, *vectors).numpy(),
         )  # fmt: skip
     elif plan.gated:
         top, bottom = (scratch(x, nodes, plan.width).numpy() for _ in range(2))
         gates = plan.kind == "gated-mean", top, bottom
+    else:
+        fixed = True
     gh = scratch(x, nodes, plan.columns(x.size(1))).numpy()
     gz, at = (gh, plan.skip_at) if plan.skip else (scratch(x, nodes, x.size(1)).numpy(), 0)
     walk.backward(
         tuple(part.numpy() for part in graph), *_told(plan, x.dtype), seeds.numpy(), edge.numpy(),
-        _parameters(theta, x, plan), attends, gates, x.numpy(), y.numpy(), (steps, xs, hs, slopes, ys),
+        _parameters(theta, x, plan), fixed, attends, gates, x.numpy(), y.numpy(), (steps, xs, hs, slopes, ys),
         need_coefficients, need_state, gx.numpy(), gy.numpy(), _parameters(gtheta, x, plan), gedge.numpy(), gh, gz, at,
     )  # fmt: skip
 
@@ -102,6 +103,13 @@ def _parameters(theta: Tensor, x: Tensor, plan: Plan) -> tuple[Any, ...]:
         parts.append(values[end : end + size])
         end += size
     return parts[0].reshape(-1, channels), *parts[1:]
+
+
+def _scores(plan: Plan) -> tuple[Any, ...]:
+    """additive, dynamic and dot, one of them True and the others None; and whether heads are averaged."""
+    mean = plan.kind == "dot-mean"
+    additive, dynamic, dot = plan.kind == "additive", plan.kind == "dynamic", mean or plan.kind == "dot"
+    return additive or None, dynamic or None, dot or None, mean
 
 
 def _dropped_attention(x: Tensor, plan: Plan, graph: Sequence[Tensor]) -> Any:

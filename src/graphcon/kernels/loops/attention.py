@@ -12,12 +12,12 @@ from graphcon.kernels.loops.oscillator import finish_row
 from graphcon.kernels.loops.softmax import drop_row, kept, softmax_back_row, softmax_row
 from graphcon.kernels.loops.sums import product, sum_edges
 
-ADDITIVE, DYNAMIC, DOT = 1, 2, 3
+# Of `additive`, `dynamic` and `dot` one is True and the others are None: what is None is not compiled.
 
 
 @parallel_jit
 def attend_and_step(
-    ptr, col, h, kind, heads0, target0, source0, key0, edge, vector, score_leak, attention, edge_threshold, edge_scale,
+    ptr, col, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, attention, edge_threshold, edge_scale,
     edge_seed, mean, val, mix, value0, width0, concat, skip0, bias, x, y, alpha, gamma, dt, act, leak, threshold,
     scale, seed, xo, yo, slope,
 ):  # fmt: skip
@@ -26,11 +26,11 @@ def attend_and_step(
         i, begin, end = index(n), index(ptr[n]), index(ptr[n + 1])
         heads, target, source, key = index(heads0), index(target0), index(source0), index(key0)
         value, width = index(value0), index(width0)
-        if kind == ADDITIVE:
+        if additive is not None:
             additive_scores_row(i, begin, end, col, h, heads, target, source, edge, score_leak, attention)
-        elif kind == DYNAMIC:
+        if dynamic is not None:
             dynamic_scores_row(i, begin, end, col, h, heads, target, source, key, edge, vector, score_leak, attention)
-        else:
+        if dot is not None:
             for e in range(begin, end):
                 j = index(col[e])
                 for k in range(heads):
@@ -46,8 +46,9 @@ def attend_and_step(
             to = k * width if concat else index(0)
             add = k > 0 and not concat
             sum_edges(begin, end, col, col, False, weights, sums, k, mix, h, value + k * width, width, add, yo, i, to)
-        if kind == DOT and edge.shape[0] > 0:
-            add_sums_row(i, begin, end, weights, heads, mix, edge, width, concat, yo, index(0))
+        if dot is not None:
+            if edge.shape[0] > 0:
+                add_sums_row(i, begin, end, weights, heads, mix, edge, width, concat, yo, index(0))
         finish_row(
             n, h[i], skip0, bias, yo[i], slope[i], x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed, xo[i]
         )
@@ -55,7 +56,7 @@ def attend_and_step(
 
 @parallel_jit
 def attend_back_target(
-    ptr, col, h, kind, heads0, target0, source0, key0, edge, vector, score_leak, attention, edge_threshold, edge_scale,
+    ptr, col, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, attention, edge_threshold, edge_scale,
     edge_seed, mean, val, mix, value0, width0, concat, gz, g0, g, gh, gvector, gedge,
 ):  # fmt: skip
     """From the gradient of the coupling to that of the scores, g, and of what the row itself brings into them.
@@ -73,8 +74,9 @@ def attend_back_target(
                 at = start + k * width if concat else start
                 g[e * heads + k] = mix * product(gz, i, at, h, j, value + k * width, width)
         weights = val if val.shape[0] > 0 else attention
-        if kind == DOT and edge.shape[0] > 0:
-            add_products_row(i, begin, end, gz, heads, start, width, concat, mix, edge, g)
+        if dot is not None:
+            if edge.shape[0] > 0:
+                add_products_row(i, begin, end, gz, heads, start, width, concat, mix, edge, g)
         if val.shape[0] > 0:
             drop_row(begin, end, heads, attention, edge_threshold, edge_scale, edge_seed, mean, val)
             for e in range(begin, end):
@@ -83,16 +85,17 @@ def attend_back_target(
                     g[e * heads + k] = g[e * heads + (index(0) if mean else k)] * kept(
                         e, k, edge_threshold, edge_scale, edge_seed
                     )
-        if kind == DOT and edge.shape[0] > 0 and gedge.shape[0] > 0:
-            add_back_row(i, begin, end, weights, heads, mix, gz, start, width, concat, gedge)
+        if dot is not None:
+            if edge.shape[0] > 0 and gedge.shape[0] > 0:
+                add_back_row(i, begin, end, weights, heads, mix, gz, start, width, concat, gedge)
         softmax_back_row(begin, end, heads, attention, g)
-        if kind == ADDITIVE:
+        if additive is not None:
             additive_back_row(i, begin, end, col, h, heads, target, source, edge, score_leak, g, gh, gedge)
-        elif kind == DYNAMIC:
+        if dynamic is not None:
             dynamic_back_target_row(
                 i, begin, end, col, h, heads, target, source, key, edge, vector, score_leak, g, gh, gvector, gedge
             )
-        else:
+        if dot is not None:
             for k in range(heads):
                 to, at, one = target + k * key, source + k * key, h.dtype.type(1)
                 sum_edges(begin, end, col, col, False, g, heads, k, one, h, at, key, False, gh, i, to)
@@ -104,7 +107,7 @@ def attend_back_target(
 
 @parallel_jit
 def attend_back_source(
-    tptr, trow, tslot, h, kind, heads0, target0, source0, key0, edge, vector, score_leak, weights, mean, mix, value0,
+    tptr, trow, tslot, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, weights, mean, mix, value0,
     width0, concat, gz, g0, g, gh,
 ):  # fmt: skip
     """The gradients of the values, and of what the other end brings into the scores."""
@@ -116,17 +119,17 @@ def attend_back_source(
         for k in range(sums):
             at, to = start + k * width if concat else start, value + k * width
             sum_edges(begin, end, trow, tslot, True, weights, sums, k, mix, gz, at, width, False, gh, j, to)
-        if kind == ADDITIVE:
+        if additive is not None:
             for k in range(heads):
                 total = h.dtype.type(0)
                 for q in range(begin, end):
                     total += g[index(tslot[q]) * heads + k]
                 gh[j, source + k] = total
-        elif kind == DYNAMIC:
+        if dynamic is not None:
             dynamic_back_source_row(
                 j, begin, end, trow, tslot, h, heads, target, source, key, edge, vector, score_leak, g, gh
             )
-        else:
+        if dot is not None:
             for k in range(heads):
                 at, to = target + k * key, source + k * key
                 sum_edges(begin, end, trow, tslot, True, g, heads, k, h.dtype.type(1), h, at, key, False, gh, j, to)

@@ -120,30 +120,24 @@ def step_back(gx, gy, slope, alpha, gamma, dt, gz, g0, blocks):
     return partial
 
 
-@parallel_jit
-def coefficient_sums(gx, gy, state, dt, blocks):
-    """What alpha (with the velocity as the state) and gamma get from a step, over blocks of rows."""
-    rows, partial = gx.shape[0], np.zeros((blocks, gx.shape[1]), gx.dtype)
-    for b in prange(blocks):
-        total = partial[b]
-        for i in range(b * rows // blocks, (b + 1) * rows // blocks):
-            gxi, gyi, values = gx[i], gy[i], state[i]
-            for c in range(index(gxi.shape[0])):
-                total[c] -= dt * (gyi[c] + dt * gxi[c]) * values[c]
-    return partial
+@jit
+def add_coefficients(gx, gy, x, y, dt, galpha, ggamma):
+    """Adds what alpha and gamma get from a step that began with x and y."""
+    for i in range(gx.shape[0]):
+        gxi, gyi, xi, yi = gx[i], gy[i], x[i], y[i]
+        for c in range(index(galpha.shape[0])):
+            pull = dt * (gyi[c] + dt * gxi[c])
+            galpha[c] -= pull * yi[c]
+            ggamma[c] -= pull * xi[c]
 
 
-@parallel_jit
-def column_sums(g, blocks):
-    """The sums over blocks of rows."""
-    rows, partial = g.shape[0], np.zeros((blocks, g.shape[1]), g.dtype)
-    for b in prange(blocks):
-        total = partial[b]
-        for i in range(b * rows // blocks, (b + 1) * rows // blocks):
-            values = g[i]
-            for c in range(index(values.shape[0])):
-                total[c] += values[c]
-    return partial
+@jit
+def add_rows(g, total):
+    """Adds up all rows."""
+    for i in range(g.shape[0]):
+        values = g[i]
+        for c in range(index(total.shape[0])):
+            total[c] += values[c]
 
 
 @parallel_jit

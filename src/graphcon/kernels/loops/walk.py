@@ -6,7 +6,7 @@ from graphcon.kernels.loops import attention, gated
 from graphcon.kernels.loops._gemm import add_product, multiply
 from graphcon.kernels.loops._jit import inlined, jit
 from graphcon.kernels.loops.aggregate import add_edge_products, aggregate_and_step, gather
-from graphcon.kernels.loops.oscillator import coefficient_sums, column_sums, fill_rows, step_back
+from graphcon.kernels.loops.oscillator import add_coefficients, add_rows, fill_rows, step_back
 
 # Sums over all nodes are taken in this many blocks, whatever the number of threads.
 BLOCKS = 64
@@ -14,7 +14,7 @@ BLOCKS = 64
 
 @jit
 def forward(
-    graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, attends, gates, x, y, saved, last_x,
+    graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y, saved, last_x,
     last_y,
 ):  # fmt: skip
     """Runs as many steps as there are slopes. What comes out of a step goes into the stacks, in turn where they are
@@ -31,8 +31,9 @@ def forward(
         seeds: Two a step, or none.
         edge: What is given per slot.
         parameters: weight, bias, alpha, gamma, shift and vector.
-        attends: For weights that depend on the state: kind, mean, the stack of attentions, and room for what dropout
-            leaves of one; else None.
+        fixed: True for weights that are given; else None. Of this and the next two only what is not None is compiled.
+        attends: For weights that depend on the state: additive, dynamic, dot, mean, the stack of attentions, and room
+            for what dropout leaves of one; else None.
         gates: For gates: whether they are divided by their sum; else None.
         x: The state.
         y: The velocity.
@@ -59,18 +60,18 @@ def forward(
         slope = _matrix(slopes, n, nodes, channels)
         seed = _seed(seeds, n, 0)
         if attends is not None:
-            kind, mean, attentions, val = attends
+            additive, dynamic, dot, mean, attentions, val = attends
             attention.attend_and_step(
-                ptr, col, h, kind, heads, target, source, key, edge, vector, leak,
+                ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak,
                 attentions[n % attentions.shape[0]], edge_dropped, edge_scale, _seed(seeds, n, 1), mean, val, mix, value,
                 width, concat, skip, bias, x, y, alpha, gamma, dt, act, act_leak, dropped, scale, seed, xo, yo, slope,
             )  # fmt: skip
-        elif gates is not None:
+        if gates is not None:
             gated.gate_and_step(
                 ptr, col, h, edge, gates[0], leak, skip, bias, x, y, alpha, gamma, dt, act, act_leak, dropped, scale,
                 seed, xo, yo, slope,
             )  # fmt: skip
-        else:
+        if fixed is not None:
             aggregate_and_step(
                 ptr, col, edge.reshape(-1), heads, mix, h, value, width, concat, skip, bias, x, y, alpha, gamma, dt,
                 act, act_leak, dropped, scale, seed, xo, yo, slope,
@@ -80,7 +81,7 @@ def forward(
 
 @jit
 def backward(
-    graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, attends, gates, x, y, saved,
+    graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y, saved,
     need_coefficients, need_state, gx, gy, into, gedge, gh, gz, gz0,
 ):  # fmt: skip
     """Takes the gradients of the results to those of the arguments, all in place.
@@ -96,6 +97,7 @@ def backward(
         seeds: See there.
         edge: See there.
         parameters: See there.
+        fixed: See there.
         attends: As there; room for the gradients of the scores, and of the vector per node.
         gates: As there, with room for the means and their denominators.
         x: See there.
@@ -123,35 +125,34 @@ def backward(
         now = _matrix(xs, n - 1, nodes, channels) if n > 0 else x
         if need_coefficients:
             before = _matrix(ys, n - 1, nodes, channels) if n > 0 else y
-            _add_blocks(galpha, coefficient_sums(gx, gy, before, dt, BLOCKS))
-            _add_blocks(ggamma, coefficient_sums(gx, gy, now, dt, BLOCKS))
+            add_coefficients(gx, gy, now, before, dt, galpha, ggamma)
         slope = _matrix(slopes, n, nodes, channels)
         _add_blocks(gbias, step_back(gx, gy, slope, alpha, gamma, dt, gz, gz0, BLOCKS))
         h = _matrix(hs, n, nodes, weight.shape[0]) if hs.shape[0] > 0 else gh
         if attends is not None:
-            kind, mean, attentions, val, g, gvectors = attends
+            additive, dynamic, dot, mean, attentions, val, g, gvectors = attends
             given = attentions[n]
             attention.attend_back_target(
-                ptr, col, h, kind, heads, target, source, key, edge, vector, leak, given, drops[1], edge_scale,
+                ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, given, drops[1], edge_scale,
                 _seed(seeds, n, 1), mean, val, mix, value, width, concat, gz, gz0, g, gh, gvectors, gedge,
             )  # fmt: skip
             weights = val if val.shape[0] > 0 else given
             attention.attend_back_source(
-                tptr, trow, tslot, h, kind, heads, target, source, key, edge, vector, leak, weights, mean, mix, value,
+                tptr, trow, tslot, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, weights, mean, mix, value,
                 width, concat, gz, gz0, g, gh,
             )  # fmt: skip
             if gvector.shape[0] > 0:
-                _add_blocks(gvector, column_sums(gvectors, BLOCKS))
-        elif gates is not None:
+                add_rows(gvectors, gvector)
+        if gates is not None:
             mean, top, bottom = gates
             gated.gate_back_target(ptr, col, h, edge, mean, leak, gz, gz0, gh, top, bottom, gedge)
             gated.gate_back_source(tptr, trow, tslot, h, edge, gz, gz0, top, bottom, gh)
-        else:
+        if fixed is not None:
             gather(tptr, trow, tslot, edge.reshape(-1), heads, mix, gz, gz0, width, concat, gh, value)
             if gedge.shape[0] > 0:
                 add_edge_products(ptr, col, gz, gz0, h, value, heads, width, concat, mix, gedge.reshape(-1))
         if gshift.shape[0] > 0:
-            _add_blocks(gshift, column_sums(gh, BLOCKS))
+            add_rows(gh, gshift)
         add_product(gemm, gh, True, now, False, gweight)
         if n > 0 or need_state:
             add_product(gemm, gh, False, weight, False, gx)
