@@ -16,23 +16,26 @@ from graphcon.kernels.counter import threshold
 from graphcon.kernels.plan import ACTIVATIONS, Plan
 from graphcon.kernels.workspace import scratch
 
+#: What gradients will be asked for, besides any at all (1): those of the edges, of alpha and gamma, of x and y.
+NEED_EDGE, NEED_COEFFICIENTS, NEED_STATE = 2, 4, 8
+
 def forward(
     x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan,
-    saved: Sequence[Tensor],
+    need: int, saved: Tensor,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Runs the steps. What is saved goes into the stacks given: states, H, slopes, attention, velocities.
-
-    A stack of length zero is not wanted; one or two places are then used for all steps.
-    """
+    """Runs the steps. What the backward pass needs goes to `saved`; what it does not has one or two places in turn."""
     from graphcon.kernels.loops import walk
 
-    xs, hs, slopes, attentions, ys = (
-        stack if stack.size(0) else scratch(x, depth, stack.size(1))
-        for stack, depth in zip(saved, (2, 1, 1, 1, 2), strict=True)
-    )
+    slots = graph[1].size(0)
+    sizes = stacks(plan, *x.shape, slots, steps, need)
+    kept = _cut(saved, sizes)
+    work = [(0 if depth else least, length) for (depth, length), least in zip(sizes, (2, 1, 1, 1, 2), strict=True)]
+    work.append((1, _val_size(plan, slots)))
+    *work, val = _cut(room(x, work), work)
+    xs, hs, slopes, attentions, ys = (a if len(a) else b for a, b in zip(kept, work, strict=True))
     fixed = attends = gates = None
     if plan.attends:
-        attends = *_scores(plan), attentions.numpy(), _dropped_attention(x, plan, graph)
+        attends = *_scores(plan), attentions, val[0]
     elif plan.gated:
         gates = (plan.kind == "gated-mean",)
     else:
@@ -40,41 +43,77 @@ def forward(
     last_x, last_y = torch.empty_like(x), torch.empty_like(y)
     walk.forward(
         tuple(part.numpy() for part in graph), *_told(plan, x.dtype), seeds.numpy(), edge.numpy(),
-        _parameters(theta, x, plan), fixed, attends, gates, x.numpy(), y.numpy(),
-        (steps, xs.numpy(), hs.numpy(), slopes.numpy(), ys.numpy()), last_x.numpy(), last_y.numpy(),
+        _parameters(theta, x, plan), fixed, attends, gates, x.numpy(), y.numpy(), (steps, xs, hs, slopes, ys),
+        last_x.numpy(), last_y.numpy(),
     )  # fmt: skip
     return last_x, last_y
 
 
 def backward(
     gx: Tensor, gy: Tensor, gtheta: Tensor, gedge: Tensor, x: Tensor, y: Tensor, theta: Tensor, edge: Tensor,
-    graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan, saved: Sequence[Tensor], need_coefficients: bool,
-    need_state: bool,
+    graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan, need: int, saved: Tensor,
 ) -> None:  # fmt: skip
     """Takes the gradients of the results to those of the arguments, all in place."""
     from graphcon.kernels.loops import walk
 
-    xs, hs, slopes, attentions, ys = (stack.numpy() for stack in saved)
-    nodes, slots = len(x), graph[1].size(0)
+    (nodes, channels), slots = x.shape, graph[1].size(0)
+    xs, hs, slopes, attentions, ys = _cut(saved, stacks(plan, nodes, channels, slots, steps, need))
+    sizes = [
+        (nodes, plan.columns(channels)),
+        (0 if plan.skip else nodes, channels),
+        (1, _val_size(plan, slots)),
+        (1, slots * plan.heads if plan.attends else 0),
+        (nodes if plan.kind == "dynamic" else 0, plan.heads * plan.width),
+        (nodes if plan.gated else 0, plan.width),
+        (nodes if plan.gated else 0, plan.width),
+    ]
+    gh, gz, val, g, gvectors, top, bottom = _cut(room(x, sizes), sizes)
     fixed = attends = gates = None
     if plan.attends:
-        vectors = (nodes, plan.heads * plan.width) if plan.kind == "dynamic" else (0, 0)
-        attends = (
-            *_scores(plan), attentions, _dropped_attention(x, plan, graph),
-            scratch(x, slots * plan.heads).numpy(), scratch(x, *vectors).numpy(),
-        )  # fmt: skip
+        attends = *_scores(plan), attentions, val[0], g[0], gvectors
     elif plan.gated:
-        top, bottom = (scratch(x, nodes, plan.width).numpy() for _ in range(2))
         gates = plan.kind == "gated-mean", top, bottom
     else:
         fixed = True
-    gh = scratch(x, nodes, plan.columns(x.size(1))).numpy()
-    gz, at = (gh, plan.skip_at) if plan.skip else (scratch(x, nodes, x.size(1)).numpy(), 0)
     walk.backward(
         tuple(part.numpy() for part in graph), *_told(plan, x.dtype), seeds.numpy(), edge.numpy(),
         _parameters(theta, x, plan), fixed, attends, gates, x.numpy(), y.numpy(), (steps, xs, hs, slopes, ys),
-        need_coefficients, need_state, gx.numpy(), gy.numpy(), _parameters(gtheta, x, plan), gedge.numpy(), gh, gz, at,
+        bool(need & NEED_COEFFICIENTS), bool(need & NEED_STATE), gx.numpy(), gy.numpy(), _parameters(gtheta, x, plan),
+        gedge.numpy(), gh, *((gh, plan.skip_at) if plan.skip else (gz, 0)),
     )  # fmt: skip
+
+
+def stacks(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> list[tuple[int, int]]:
+    """How many states, products H, slopes, attentions and velocities the backward pass needs, and of what length."""
+    if not need:
+        steps = 0
+    heads, need_h = plan.heads if plan.attends else 0, plan.attends or plan.gated or bool(need & NEED_EDGE)
+    return [
+        (max(steps - 1, 0), padded(nodes * channels)),
+        (steps if need_h else 0, padded(nodes * plan.columns(channels))),
+        (steps, padded(nodes * channels)),
+        (steps if plan.attends else 0, padded(slots * heads)),
+        (max(steps - 1, 0) if need & NEED_COEFFICIENTS else 0, padded(nodes * channels)),
+    ]
+
+
+def padded(length: int) -> int:
+    """A length that keeps what follows aligned, so that products of it come out the same wherever it is."""
+    return (length + 15) // 16 * 16
+
+
+def room(like: Tensor, sizes: Sequence[tuple[int, int]]) -> Tensor:
+    """Memory for matrices of these sizes."""
+    return scratch(like, sum(padded(rows * columns) for rows, columns in sizes))
+
+
+def _cut(block: Tensor, sizes: Sequence[tuple[int, int]]) -> list[Any]:
+    """Matrices of these sizes, one after the other in one block of memory."""
+    values, end, parts = block.numpy(), 0, []
+    for rows, columns in sizes:
+        parts.append(values[end : end + rows * columns].reshape(rows, columns))
+        end += padded(rows * columns)
+    return parts
 
 
 @lru_cache
@@ -112,12 +151,6 @@ def _scores(plan: Plan) -> tuple[Any, ...]:
     return additive or None, dynamic or None, dot or None, mean
 
 
-def _dropped_attention(x: Tensor, plan: Plan, graph: Sequence[Tensor]) -> Any:
-    """Room for what every edge has in the sum, where that is not the attention itself."""
-    differs = plan.kind == "dot-mean" or plan.edge_dropout > 0
-    return scratch(x, graph[1].size(0) * plan.sums if differs else 0).numpy()
-
-
-def padded(rows: int, columns: int) -> int:
-    """A length that keeps every state in a stack aligned, so that products of it come out the same wherever it is."""
-    return (rows * columns + 15) // 16 * 16
+def _val_size(plan: Plan, slots: int) -> int:
+    """How many numbers the edges have in the sum, where that is not the attention itself."""
+    return slots * plan.sums if plan.kind == "dot-mean" or plan.edge_dropout > 0 else 0

@@ -63,6 +63,9 @@ def threads(work: int) -> Iterator[None]:
     # Numba's own pool, where there is no OpenMP, may be entered by one Python thread at a time.
     layer = getattr(config, "THREADING_LAYER")  # noqa: B009  # set from the environment
     with nullcontext() if layer in ("omp", "tbb") else _one_at_a_time:
+        if wanted == before:
+            yield
+            return
         numba.set_num_threads(wanted)
         try:
             yield

@@ -112,10 +112,10 @@ class Plan:
         weight, bias, alpha, gamma, shift, vector = theta.split(self.sizes(channels))
         return Parameters(weight.view(-1, channels), bias, alpha, gamma, shift, vector)
 
-    def pack(self, parameters: "Parameters") -> Tensor:
-        """The vector of which :meth:`split` makes views."""
-        p = parameters
-        return torch.cat([p.weight.flatten(), p.bias, p.alpha, p.gamma, p.shift, p.vector])
+    @staticmethod
+    def pack(weight: Tensor, bias: Tensor, alpha: Tensor, gamma: Tensor, *more: Tensor | None) -> Tensor:
+        """The vector of which :meth:`split` makes views; shift and vector where there are such."""
+        return torch.cat([weight.flatten(), bias, alpha, gamma, *(value for value in more if value is not None)])
 
 
 @dataclass(frozen=True)
