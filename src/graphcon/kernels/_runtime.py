@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 # A thread is worth its waking from about this many multiplications on.
-_WORK_PER_THREAD = 30_000
+_WORK_PER_THREAD = 100_000
 
 _has_numba = importlib.util.find_spec("numba") is not None
 _switched_off = 0

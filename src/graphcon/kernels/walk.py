@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels import _compiled, _runtime, plain
-from graphcon.kernels._compiled import NEED_EDGE, room, stacks
+from graphcon.kernels._compiled import NEED_EDGE, length_of, stacks
 from graphcon.kernels.plan import Plan
+from graphcon.kernels.workspace import scratch
 
 
 @torch.library.custom_op("graphcon::walk", mutates_args=())
@@ -104,8 +105,7 @@ def _(x, y, theta, edge, graph, seeds, steps, *args):
 
 
 def _saved_size(x: Tensor, graph: Sequence[Tensor], steps: int, plan: Plan, need: int) -> int:
-    sizes = stacks(plan, *x.shape, graph[1].size(0), steps, need)
-    return sum(depth * length for depth, length in sizes)
+    return length_of(stacks(plan, x.size(0), x.size(1), graph[1].size(0), steps, need))
 
 
 @torch.library.custom_op("graphcon::walk_backward", mutates_args=())
@@ -143,8 +143,8 @@ def walk_backward(
     What `need` does not ask for is left unfinished.
     """
     plan = Plan(kind, heads, width, key, concat, skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt)
-    owned = (g.clone(memory_format=torch.contiguous_format) for g in (gx, gy, gtheta, gedge))
-    return _run_back(*owned, x, y, theta, edge, saved, graph, seeds, steps, plan, need)
+    gx, gy, gtheta, gedge = (g.clone(memory_format=torch.contiguous_format) for g in (gx, gy, gtheta, gedge))
+    return _run_back(gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, steps, plan, need)
 
 
 def _run_back(
@@ -220,7 +220,7 @@ class EagerWalk(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need):  # pyright: ignore  # autograd Functions take any arguments
-        saved = room(x, stacks(plan, *x.shape, graph[1].size(0), steps, need))
+        saved = scratch(x, _saved_size(x, graph, steps, plan, need))
         if need:
             _keep(ctx, x, y, theta, edge, graph, seeds, steps, plan, need, saved)
         return *_run(x, y, theta, edge, graph, seeds, steps, plan, need, saved), theta, edge
@@ -229,10 +229,15 @@ class EagerWalk(torch.autograd.Function):
     def backward(ctx: Any, *grads: Any):
         def run(*tensors: Any) -> Any:
             # Gradients that autograd gave are not ours to write to; those that were missing are new.
-            owned = (g if given is None else g.clone(memory_format=like) for g, given in zip(tensors, grads, strict=False))
-            return _run_back(*owned, *tensors[4:], ctx.steps, ctx.plan, ctx.need)
+            whose = zip(tensors[:4], grads, strict=True)
+            gx, gy, gtheta, gedge = (
+                g if given is None else g.clone(memory_format=torch.contiguous_format) for g, given in whose
+            )
+            x, y, theta, edge, saved, graph, seeds = tensors[4:]
+            return _run_back(
+                gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, ctx.steps, ctx.plan, ctx.need
+            )
 
-        like = torch.contiguous_format
         return (*_back(ctx, grads, run), None, None, None, None, None)
 
 

@@ -17,6 +17,8 @@ KEPT_BYTES = 1 << 30
 # Below this size fresh memory costs nothing: malloc has pages at hand.
 _SMALL_BYTES = 1 << 17
 
+_KINDS = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
+
 _free: list[np.ndarray] = []
 _lent: dict[int, tuple[weakref.ref, np.ndarray]] = {}
 # A garbage collection may give memory back in the middle of a request for some.
@@ -30,15 +32,21 @@ def scratch(like: Tensor, *size: int) -> Tensor:
         like: Tells the type.
         *size: The shape.
     """
-    needed = math.prod(size) * like.element_size()
+    return torch.from_numpy(lend(like.dtype, math.prod(size))).view(size)
+
+
+def lend(dtype: torch.dtype, length: int) -> np.ndarray:
+    """The same as an array, ``[length]``."""
+    kind = _KINDS[dtype]
+    needed = length * kind.itemsize
     if needed < _SMALL_BYTES:
-        return like.new_empty(size)
+        return torch.empty(length, dtype=dtype).numpy()
     block = _take(needed)
-    # The tensor holds the array and the array tells when it is let go of, which a tensor does not.
-    array = block[:needed]
+    array = block[:needed].view(kind)
+    # Tensors and views hold this array and no other; it tells when it is let go of, which a tensor does not.
     ref = weakref.ref(array, _give_back)
     _lent[id(ref)] = ref, block
-    return torch.from_numpy(array).view(like.dtype).view(size)
+    return array
 
 
 def free_memory() -> None:

@@ -12,9 +12,10 @@ import numpy as np
 import torch
 from llvmlite import ir
 from numba import types
-from numba.extending import get_cython_function_address, intrinsic
+from numba.extending import get_cython_function_address
 
 from graphcon.kernels.loops._jit import inlined
+from graphcon.kernels.loops._lanes import intrinsic
 
 _LETTERS = np.frombuffer(b"NT", np.uint8)
 

@@ -7,9 +7,11 @@ the time. `Lanes` is a type of Numba for a vector of LLVM, and these are all the
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import extending, types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
+from numba.extending import models, register_model
+
+intrinsic: Any = extending.intrinsic  # it gives back something else than what it is given
 
 # Sums of products may be contracted and reordered, as in all loops.
 _FLAGS = ("contract", "reassoc", "nsz")

@@ -17,9 +17,9 @@ from graphcon.kernels.loops.sums import product, sum_edges
 
 @parallel_jit
 def attend_and_step(
-    ptr, col, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, attention, edge_threshold, edge_scale,
-    edge_seed, mean, val, mix, value0, width0, concat, skip0, bias, x, y, alpha, gamma, dt, act, leak, threshold,
-    scale, seed, xo, yo, slope,
+    ptr, col, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, attention,
+    edge_threshold, edge_scale, edge_seed, mean, val, mix, value0, width0, concat, skip0, bias, x, y, alpha, gamma, dt,
+    act, leak, threshold, scale, seed, xo, yo, slope,
 ):  # fmt: skip
     """One step: scores, softmax, dropout, sum, and what follows it. Leaves the attention, and val where it differs."""
     for n in prange(x.shape[0]):
@@ -46,18 +46,18 @@ def attend_and_step(
             to = k * width if concat else index(0)
             add = k > 0 and not concat
             sum_edges(begin, end, col, col, False, weights, sums, k, mix, h, value + k * width, width, add, yo, i, to)
-        if dot is not None:
-            if edge.shape[0] > 0:
-                add_sums_row(i, begin, end, weights, heads, mix, edge, width, concat, yo, index(0))
+        if dot is not None and edge.shape[0] > 0:
+            add_sums_row(i, begin, end, weights, heads, mix, edge, width, concat, yo, index(0))
         finish_row(
-            n, h[i], skip0, bias, yo[i], slope[i], x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed, xo[i]
-        )
+            n, h[i], skip0, bias, yo[i], slope[i], x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed,
+            xo[i],
+        )  # fmt: skip
 
 
 @parallel_jit
 def attend_back_target(
-    ptr, col, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, attention, edge_threshold, edge_scale,
-    edge_seed, mean, val, mix, value0, width0, concat, gz, g0, g, gh, gvector, gedge,
+    ptr, col, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, attention,
+    edge_threshold, edge_scale, edge_seed, mean, val, mix, value0, width0, concat, gz, g0, g, gh, gvector, gedge,
 ):  # fmt: skip
     """From the gradient of the coupling to that of the scores, g, and of what the row itself brings into them.
 
@@ -74,9 +74,8 @@ def attend_back_target(
                 at = start + k * width if concat else start
                 g[e * heads + k] = mix * product(gz, i, at, h, j, value + k * width, width)
         weights = val if val.shape[0] > 0 else attention
-        if dot is not None:
-            if edge.shape[0] > 0:
-                add_products_row(i, begin, end, gz, heads, start, width, concat, mix, edge, g)
+        if dot is not None and edge.shape[0] > 0:
+            add_products_row(i, begin, end, gz, heads, start, width, concat, mix, edge, g)
         if val.shape[0] > 0:
             drop_row(begin, end, heads, attention, edge_threshold, edge_scale, edge_seed, mean, val)
             for e in range(begin, end):
@@ -85,9 +84,8 @@ def attend_back_target(
                     g[e * heads + k] = g[e * heads + (index(0) if mean else k)] * kept(
                         e, k, edge_threshold, edge_scale, edge_seed
                     )
-        if dot is not None:
-            if edge.shape[0] > 0 and gedge.shape[0] > 0:
-                add_back_row(i, begin, end, weights, heads, mix, gz, start, width, concat, gedge)
+        if dot is not None and edge.shape[0] > 0 and gedge.shape[0] > 0:
+            add_back_row(i, begin, end, weights, heads, mix, gz, start, width, concat, gedge)
         softmax_back_row(begin, end, heads, attention, g)
         if additive is not None:
             additive_back_row(i, begin, end, col, h, heads, target, source, edge, score_leak, g, gh, gedge)
@@ -107,8 +105,8 @@ def attend_back_target(
 
 @parallel_jit
 def attend_back_source(
-    tptr, trow, tslot, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, weights, mean, mix, value0,
-    width0, concat, gz, g0, g, gh,
+    tptr, trow, tslot, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, weights,
+    mean, mix, value0, width0, concat, gz, g0, g, gh,
 ):  # fmt: skip
     """The gradients of the values, and of what the other end brings into the scores."""
     for n in prange(tptr.shape[0] - 1):

@@ -1,6 +1,6 @@
 """What the features of an edge add, head by head, where they are added to a key and a value (TransformerConv)."""
 
-from graphcon.kernels.loops._jit import index, inlined
+from graphcon.kernels.loops._jit import inlined
 
 
 @inlined

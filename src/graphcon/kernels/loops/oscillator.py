@@ -102,8 +102,8 @@ def finish_row(i, own, skip0, bias, z, slope, x, y, alpha, gamma, dt, act, leak,
 def step_back(gx, gy, slope, alpha, gamma, dt, gz, g0, blocks):
     """Takes the gradients of a step's results, in place, to those of its state; writes that of the coupling.
 
-    Returns the sums of the latter over so many blocks of rows: they are those of the bias. Their number is fixed, so that
-    the total does not depend on who sums.
+    Returns the sums of the latter over so many blocks of rows: they are those of the bias. The number of blocks is
+    fixed, so that the total does not depend on who sums.
     """
     rows, partial = gx.shape[0], np.zeros((blocks, gx.shape[1]), gx.dtype)
     for b in prange(blocks):
@@ -142,6 +142,7 @@ def add_rows(g, total):
 
 @parallel_jit
 def fill_rows(out, row):
+    """Writes the same to all rows."""
     for i in prange(out.shape[0]):
         values = out[i]
         for c in range(index(row.shape[0])):

@@ -2,7 +2,7 @@
 
 import math
 
-from graphcon.kernels.loops._jit import index, inlined
+from graphcon.kernels.loops._jit import inlined
 from graphcon.kernels.loops.oscillator import random_bits, row_key
 
 

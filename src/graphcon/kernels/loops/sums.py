@@ -8,7 +8,8 @@ from graphcon.kernels.loops._lanes import load, plus_product, plus_scaled, store
 def sum_edges(begin, end, col, slot, through, val, heads, k, mix, g, at, width, add, out, i, to):
     """``out_i = mix * sum of val * g_j`` over the edges of a row, for head k; with `add` to what stands there.
 
-    The columns are `width` ones from `at` on of g, and from `to` on of out. Where `through`, edges are numbered by slot.
+    The columns are `width` ones from `at` on of g, and from `to` on of out. Where `through`, edges are numbered by
+    slot.
     """
     stop = at + width
     while at + index(64) <= stop:

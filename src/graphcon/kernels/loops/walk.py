@@ -14,8 +14,8 @@ BLOCKS = 64
 
 @jit
 def forward(
-    graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y, saved, last_x,
-    last_y,
+    graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y, saved,
+    last_x, last_y,
 ):  # fmt: skip
     """Runs as many steps as there are slopes. What comes out of a step goes into the stacks, in turn where they are
     shorter.
@@ -63,8 +63,9 @@ def forward(
             additive, dynamic, dot, mean, attentions, val = attends
             attention.attend_and_step(
                 ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak,
-                attentions[n % attentions.shape[0]], edge_dropped, edge_scale, _seed(seeds, n, 1), mean, val, mix, value,
-                width, concat, skip, bias, x, y, alpha, gamma, dt, act, act_leak, dropped, scale, seed, xo, yo, slope,
+                attentions[n % attentions.shape[0]], edge_dropped, edge_scale, _seed(seeds, n, 1), mean, val, mix,
+                value, width, concat, skip, bias, x, y, alpha, gamma, dt, act, act_leak, dropped, scale, seed, xo, yo,
+                slope,
             )  # fmt: skip
         if gates is not None:
             gated.gate_and_step(
@@ -114,7 +115,7 @@ def backward(
         gz0: Which of them.
     """
     ptr, col, tptr, trow, tslot = graph
-    heads, target, source, key, value, width, skip = layout
+    heads, target, source, key, value, width = layout[:6]
     dt, mix, leak, edge_scale = numbers[0], numbers[1], numbers[2], numbers[5]
     weight, alpha, gamma, vector = parameters[0], parameters[2], parameters[3], parameters[5]
     gweight, gbias, galpha, ggamma, gshift, gvector = into
@@ -133,13 +134,13 @@ def backward(
             additive, dynamic, dot, mean, attentions, val, g, gvectors = attends
             given = attentions[n]
             attention.attend_back_target(
-                ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, given, drops[1], edge_scale,
-                _seed(seeds, n, 1), mean, val, mix, value, width, concat, gz, gz0, g, gh, gvectors, gedge,
+                ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, given, drops[1],
+                edge_scale, _seed(seeds, n, 1), mean, val, mix, value, width, concat, gz, gz0, g, gh, gvectors, gedge,
             )  # fmt: skip
             weights = val if val.shape[0] > 0 else given
             attention.attend_back_source(
-                tptr, trow, tslot, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, weights, mean, mix, value,
-                width, concat, gz, gz0, g, gh,
+                tptr, trow, tslot, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, weights,
+                mean, mix, value, width, concat, gz, gz0, g, gh,
             )  # fmt: skip
             if gvector.shape[0] > 0:
                 add_rows(gvectors, gvector)
