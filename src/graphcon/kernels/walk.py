@@ -199,8 +199,9 @@ def _back(ctx: Any, grads: tuple[Tensor | None, ...], run: Callable[..., Any]) -
     x, y, theta, edge, seeds, saved, *graph = ctx.saved_tensors
     inputs, wanted = (x, y, theta, edge), ctx.needs_input_grad[:4]
     gx, gy, gtheta, gedge = (
-        torch.zeros_like(value) if g is None else g for g, value in zip(grads, inputs, strict=True)
-    )  # fmt: skip
+        torch.zeros_like(value, memory_format=torch.contiguous_format) if g is None else g
+        for g, value in zip(grads, inputs, strict=True)
+    )
     if torch.is_grad_enabled():
         results = _plain_walk(x, y, theta, edge, graph, seeds, ctx.steps, ctx.plan)
         asked = [value for value, want in zip(inputs, wanted, strict=True) if want]
