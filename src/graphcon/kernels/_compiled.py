@@ -14,7 +14,7 @@ from torch import Tensor
 
 from graphcon.kernels.counter import threshold
 from graphcon.kernels.plan import ACTIVATIONS, Plan
-from graphcon.kernels.workspace import lend
+from graphcon.kernels.workspace import scratch
 
 #: What gradients will be asked for, besides any at all (1): those of the edges, of alpha and gamma, of x and y.
 NEED_EDGE, NEED_COEFFICIENTS, NEED_STATE = 2, 4, 8
@@ -29,10 +29,10 @@ def forward(
 
     slots = graph[1].size(0)
     sizes = stacks(plan, x.size(0), x.size(1), slots, steps, need)
-    kept = _cut(saved.numpy(), sizes)
+    kept = _cut(saved, sizes)
     work = [(0 if depth else least, length) for (depth, length), least in zip(sizes, (2, 1, 1, 1, 2), strict=True)]
     work.append((1, _val_size(plan, slots)))
-    *work, val = _cut(lend(x.dtype, length_of(work)), work)
+    *work, val = _cut(scratch(x, length_of(work)), work)
     xs, hs, slopes, attentions, ys = (a if len(a) else b for a, b in zip(kept, work, strict=True))
     fixed = attends = gates = None
     if plan.attends:
@@ -58,7 +58,7 @@ def backward(
     from graphcon.kernels.loops import walk
 
     (nodes, channels), slots = x.shape, graph[1].size(0)
-    xs, hs, slopes, attentions, ys = _cut(saved.numpy(), stacks(plan, nodes, channels, slots, steps, need))
+    xs, hs, slopes, attentions, ys = _cut(saved, stacks(plan, nodes, channels, slots, steps, need))
     sizes = [
         (nodes, plan.columns(channels)),
         (0 if plan.skip else nodes, channels),
@@ -68,7 +68,7 @@ def backward(
         (nodes if plan.gated else 0, plan.width),
         (nodes if plan.gated else 0, plan.width),
     ]
-    gh, gz, val, g, gvectors, top, bottom = _cut(lend(x.dtype, length_of(sizes)), sizes)
+    gh, gz, val, g, gvectors, top, bottom = _cut(scratch(x, length_of(sizes)), sizes)
     fixed = attends = gates = None
     if plan.attends:
         attends = *_scores(plan), attentions, val[0], g[0], gvectors
@@ -108,11 +108,11 @@ def length_of(sizes: Sequence[tuple[int, int]]) -> int:
     return sum(padded(rows * columns) for rows, columns in sizes)
 
 
-def _cut(block: Any, sizes: Sequence[tuple[int, int]]) -> list[Any]:
+def _cut(block: Tensor, sizes: Sequence[tuple[int, int]]) -> list[Any]:
     """Matrices of these sizes, one after the other in one block of memory."""
-    end, parts = 0, []
+    values, end, parts = block.numpy(), 0, []
     for rows, columns in sizes:
-        parts.append(block[end : end + rows * columns].reshape(rows, columns))
+        parts.append(values[end : end + rows * columns].reshape(rows, columns))
         end += padded(rows * columns)
     return parts
 

@@ -32,21 +32,17 @@ def scratch(like: Tensor, *size: int) -> Tensor:
         like: Tells the type.
         *size: The shape.
     """
-    return torch.from_numpy(lend(like.dtype, math.prod(size))).view(size)
-
-
-def lend(dtype: torch.dtype, length: int) -> np.ndarray:
-    """The same as an array, ``[length]``."""
-    kind = _KINDS[dtype]
-    needed = length * kind.itemsize
+    kind = _KINDS[like.dtype]
+    needed = math.prod(size) * kind.itemsize
     if needed < _SMALL_BYTES:
-        return torch.empty(length, dtype=dtype).numpy()
+        return like.new_empty(size)
     block = _take(needed)
     array = block[:needed].view(kind)
-    # Tensors and views hold this array and no other; it tells when it is let go of, which a tensor does not.
+    # The tensor holds this array, and all arrays made of the tensor hold the tensor (a view of the array itself would
+    # hold the block alone). The array tells when it is let go of, which a tensor does not.
     ref = weakref.ref(array, _give_back)
     _lent[id(ref)] = ref, block
-    return array
+    return torch.from_numpy(array).view(size)
 
 
 def free_memory() -> None:
