@@ -68,8 +68,8 @@ def test_a_layer_on_any_graph(name: str, graph: tuple[int, Tensor], seed: int):
     x = torch.randn(nodes, CHANNELS)
     per_edge = CASES[name].per_edge(edge_index.size(1), x.dtype)
     assert kernels.bind(layer, x, (edge_index,), per_edge) is not None
-    if "cheb" in name and edge_index.size(1) == 0:
-        return  # PyG divides by the largest entry of an empty matrix
+    if "cheb" in name and bool((edge_index[0] == edge_index[1]).all()):
+        return  # PyG divides by the largest entry of a matrix that is empty, or zero
     assert_same(GraphCON(layer, 2, act="tanh"), x, edge_index, **per_edge)
 
 
