@@ -1,17 +1,20 @@
 """The benchmark itself: that it measures what it says, not how fast."""
 
+import io
 import json
 import math
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from rich.console import Console
 
 from graphcon.experiments import bench
 from graphcon.experiments.bench import Row, Timing, Workload
-from graphcon.experiments.bench_table import markdown
+from graphcon.experiments.bench_table import markdown, show
 
 TINY = Workload("tiny", nodes=30, edges=60, channels=8, steps=2)
 
@@ -58,8 +61,35 @@ def test_the_table_is_written_as_markdown():
     assert lines[4].startswith("- gcn: 2.00 × over the loop (geometric mean; the bare products would have 4.00 ×)")
 
 
-def test_quick_is_less_of_the_same():
-    assert bench.number_of_rows(quick=True) == bench.number_of_rows() - len(bench.COUPLINGS)
+def test_quick_is_less_of_the_same(monkeypatch):
+    def measure(workload: Workload, coupling: str, rounds: int) -> Row:
+        return Row(workload, coupling, {"loop": Timing([1.0] * rounds, None)})
+
+    monkeypatch.setattr(bench, "measure", measure)
+    all_of_it, quick = list(bench.rows()), list(bench.rows(quick=True))
+    assert len(quick) == len(all_of_it) - len(bench.COUPLINGS)
+    for less, more in zip(quick, all_of_it, strict=False):
+        assert less.workload.steps <= more.workload.steps
+        assert len(less.ways["loop"].seconds) < len(more.ways["loop"].seconds)
+
+
+def test_what_takes_long_is_measured_in_fewer_rounds(monkeypatch):
+    monkeypatch.setattr(bench, "_LONG", 0.0)
+    assert len(bench.measure(TINY, "gcn", rounds=7).ways["loop"].seconds) == 2
+
+
+def test_every_row_is_printed_when_it_is_known(monkeypatch, tmp_path: Path):
+    printed = io.StringIO()
+    ways = {way: Timing([1.0], None) for way in ("graphcon", "loop", "floor")}
+
+    def rows(quick: bool) -> Iterator[Row]:
+        for name in ("texas", "zinc"):
+            yield Row(Workload(name, 1, 1, 1, 3), "gcn", ways)
+            assert f"{name} gcn" in printed.getvalue()
+
+    monkeypatch.setattr(bench, "rows", rows)
+    show(tmp_path / "bench.json", True, None, Console(file=printed, width=100))
+    assert (tmp_path / "bench.md").exists()
 
 
 def test_help_says_how_to_read_the_table(tmp_path: Path):

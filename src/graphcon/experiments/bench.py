@@ -54,6 +54,9 @@ WORKLOADS = (
 # A quick run takes no more steps than write this many values to edges in PyG's way: all of them, but for ppi.
 _QUICK_MESSAGES = 70_000_000
 
+# After so many rounds, and so many seconds, no more are begun: the complete run stays below six minutes.
+_LEAST_ROUNDS, _LONG = 2, 6.0
+
 
 @dataclass(frozen=True)
 class Timing:
@@ -98,16 +101,11 @@ def rows(quick: bool = False, chosen: tuple[str, ...] = COUPLINGS) -> Iterator[R
         affordable = max(1, _QUICK_MESSAGES // (workload.edges * workload.channels))
         shape = replace(workload, steps=min(workload.steps, affordable)) if quick else workload
         for name in chosen:
-            yield measure(shape, name, rounds=3 if quick or workload.nodes > 100_000 else 7)
-
-
-def number_of_rows(quick: bool = False, chosen: tuple[str, ...] = COUPLINGS) -> int:
-    """How many rows :func:`rows` yields."""
-    return len(chosen) * sum(not quick or workload.nodes <= 100_000 for workload in WORKLOADS)
+            yield measure(shape, name, rounds=3 if quick else 7)
 
 
 def measure(workload: Workload, coupling: str, rounds: int) -> Row:
-    """Times the four ways in turn, after one turn that does not count."""
+    """Times the four ways in turn, after one turn that does not count; in fewer rounds where they take long."""
     torch.manual_seed(0)
     half = torch.randint(workload.nodes, (2, workload.edges // 2))
     edge_index = torch.cat([half, half.flip(0)], dim=1)
@@ -126,7 +124,10 @@ def measure(workload: Workload, coupling: str, rounds: int) -> Row:
             peaks[way] = peak_bytes(job)
         except (NotImplementedError, RuntimeError, ValueError):  # a way that PyG does not go with this layer
             del jobs[way]
-    for _ in range(rounds):
+    began = time.perf_counter()
+    for n in range(rounds):
+        if n >= _LEAST_ROUNDS and time.perf_counter() - began > _LONG:
+            break
         for way, job in jobs.items():
             # A step of a fraction of a millisecond is repeated until the clock can tell.
             times = max(1, min(20, int(0.02 / seconds[way][0]))) if seconds[way] else 1

@@ -1,14 +1,11 @@
 """The table of `graphcon bench`, on the terminal and as Markdown."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
-from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
 from graphcon.experiments import bench
 from graphcon.experiments.bench import Row
@@ -17,32 +14,27 @@ COLUMNS = ("ms", "over loop", "over csr", "of floor", "MB", "MB loop")
 
 
 def show(out: Path, quick: bool, threads: int | None, console: Console) -> None:
-    """Measures, prints the ratios and writes everything measured, and the table beside it."""
+    """Measures, prints every row as soon as it is known, and writes everything measured, and the table beside it."""
     if threads is not None:
         torch.set_num_threads(threads)
-    found = list(
-        track(
-            bench.rows(quick),
-            "Measuring",
-            total=bench.number_of_rows(quick),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-    )
-    table = Table(title=f"Training steps, {torch.get_num_threads()} threads", title_justify="left", box=SIMPLE)
-    table.add_column("workload")
-    for name in COLUMNS:
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in found:
-        table.add_row(f"{row.workload.name} {row.coupling}", *cells(row))
-    console.print(table)
+    console.print(f"Training steps, {torch.get_num_threads()} threads\n\n{line('', COLUMNS)}", highlight=False)
+    found = []
+    for row in bench.rows(quick):
+        console.print(line(f"{row.workload.name} {row.coupling}", cells(row)), highlight=False)
+        found.append(row)
+    console.print()
     for sentence in sentences(found):
         console.print(sentence, highlight=False)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(bench.as_json(found), indent=1) + "\n")
     out.with_suffix(".md").write_text(markdown(found))
     console.print(f"Numbers  {out}\nTable    {out.with_suffix('.md')}", highlight=False)
+
+
+def line(name: str, values: Sequence[str]) -> str:
+    """A row for the terminal, in columns that stand below each other whatever comes."""
+    widths = (13, 13, 9, 9, 6, 8)
+    return f"{name:<24}" + "".join(f"{value:>{width}}" for value, width in zip(values, widths, strict=True))
 
 
 def markdown(found: list[Row]) -> str:

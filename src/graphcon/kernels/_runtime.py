@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 # A thread is worth its waking from about this many multiplications on.
-_WORK_PER_THREAD = 30_000
+_WORK_PER_THREAD = 100_000
 
 _has_numba = importlib.util.find_spec("numba") is not None
 _switched_off = 0
@@ -63,6 +63,9 @@ def threads(work: int) -> Iterator[None]:
     # Numba's own pool, where there is no OpenMP, may be entered by one Python thread at a time.
     layer = getattr(config, "THREADING_LAYER")  # noqa: B009  # set from the environment
     with nullcontext() if layer in ("omp", "tbb") else _one_at_a_time:
+        if wanted == before:
+            yield
+            return
         numba.set_num_threads(wanted)
         try:
             yield

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from graphcon.kernels.counter import draw_seeds
 from graphcon.kernels.oscillate import oscillate
-from graphcon.kernels.plan import Parameters, Plan
+from graphcon.kernels.plan import Plan
 from graphcon.kernels.structure import Graph
 from graphcon.kernels.walk import take_steps
 
@@ -55,10 +55,8 @@ class Coupling:
 
     def theta(self, alpha: Tensor, gamma: Tensor) -> Tensor:
         """All parameters and the coefficients of the oscillator as one vector."""
-        none = alpha.new_empty(0)
         bias = torch.zeros_like(alpha) if self.bias is None else self.bias
-        shift, vector = (none if value is None else value for value in (self.shift, self.vector))
-        return self.plan.pack(Parameters(self.weight, bias, alpha, gamma, shift, vector))
+        return self.plan.pack(self.weight, bias, alpha, gamma, self.shift, self.vector)
 
     def draw(self, steps: int, dropout: float = 0.0) -> Tensor:
         """Seeds for that many steps, if there is anything to be dropped."""

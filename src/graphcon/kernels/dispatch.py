@@ -100,7 +100,11 @@ def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
     return bool(
         getattr(layer, "in_channels", x.size(1)) == x.size(1)
         and declared * heads == x.size(1)
-        and all(parameter.dtype is x.dtype and parameter.device.type == "cpu" for parameter in layer.parameters())
+        and all(
+            parameter is None or (parameter.dtype is x.dtype and parameter.device == x.device)
+            for part in layer.modules()
+            for parameter in part._parameters.values()
+        )
     )
 
 
@@ -111,20 +115,23 @@ def _own_parts(layer: Module) -> list[Module]:
 def _as_it_is(part: Module) -> bool:
     """Whether nobody would notice that the module is not called: no hooks, and a class we know."""
     known = type(part) in BINDERS or type(part) in _PARTS or isinstance(part, Aggregation) or type(part) in _CONTAINERS
+    own = part.__dict__
     hooks = (
-        part._forward_hooks or part._forward_pre_hooks or part._backward_hooks or part._backward_pre_hooks
+        any(map(own.get, _HOOKS))
         or hooks_of_all._global_forward_hooks or hooks_of_all._global_forward_pre_hooks
         or hooks_of_all._global_backward_hooks or hooks_of_all._global_backward_pre_hooks
     )  # fmt: skip
-    if isinstance(part, pyg.MessagePassing):
-        hooks = hooks or any(
-            getattr(part, f"_{what}_forward{when}_hooks")
-            for what in ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
-            for when in ("", "_pre")
-        )
     return known and not hooks
 
 
+_HOOKS = [
+    *("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"),
+    *(
+        f"_{what}_forward{when}_hooks"
+        for what in ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
+        for when in ("", "_pre")
+    ),
+]
 _CHOOSING = (pyg.SAGEConv, pyg.GMMConv, couplings.MoNetConv)
 _CONTAINERS = (couplings.Residual, torch.nn.ModuleList)
 

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels import _runtime, plain
-from graphcon.kernels._compiled import BLOCKS
 from graphcon.kernels.counter import threshold
 from graphcon.kernels.plan import ACTIVATIONS, Plan
 
@@ -44,10 +43,10 @@ def oscillate(
     number = x.numpy().dtype.type
     # A graph without edges, whose linear term is z.
     ptr, none = torch.zeros(len(x) + 1, dtype=torch.int32).numpy(), torch.empty(0, dtype=torch.int32).numpy()
-    val, bias = x.new_empty(0, 1).numpy(), x.new_zeros(x.size(1)).numpy()
+    val, bias = x.new_empty(0).numpy(), x.new_zeros(x.size(1)).numpy()
     with _runtime.threads(x.numel()):
         aggregate_and_step(
-            ptr, none, val, val, number(1), z.numpy(), 0, 0, True, 0, bias, x.numpy(), y.numpy(), alpha.numpy(),
+            ptr, none, val, 1, number(1), z.numpy(), 0, x.size(1), True, 0, bias, x.numpy(), y.numpy(), alpha.numpy(),
             gamma.numpy(), number(dt), ACTIVATIONS[act], number(act_leak), threshold(dropout),
             number(1 / (1 - dropout)), int(seed), xo.numpy(), yo.numpy(), slope.numpy(),
         )  # fmt: skip
@@ -64,11 +63,12 @@ def oscillate_backward(
         g = gy + dt * gx
         return dt * g * slope, gx - dt * gamma * g, g - dt * alpha * g
     from graphcon.kernels.loops.oscillator import step_back
+    from graphcon.kernels.loops.walk import BLOCKS
 
     gz, number = torch.empty_like(gx), gx.numpy().dtype.type
     with _runtime.threads(gx.numel()):
         arrays = (value.numpy() for value in (gx, gy, slope, alpha, gamma))
-        step_back(*arrays, number(dt), gz.numpy(), 0, gx.new_empty(BLOCKS, gx.size(1)).numpy())
+        step_back(*arrays, number(dt), gz.numpy(), 0, BLOCKS)
     return gz, gx, gy
 
 

@@ -101,18 +101,21 @@ class Plan:
         """The width of H."""
         return self.skip_at + (channels if self.skip else 0)
 
+    def sizes(self, channels: int) -> list[int]:
+        """How many numbers each of the parameters has."""
+        columns = self.columns(channels)
+        shift, vector = self.shift * columns, (self.kind == "dynamic") * self.heads * self.width
+        return [columns * channels, channels, channels, channels, shift, vector]
+
     def split(self, theta: Tensor, channels: int) -> "Parameters":
         """The parameters, as views of the vector in which they travel."""
-        columns = self.columns(channels)
-        sizes = [columns * channels, channels, channels, channels]
-        sizes += [columns if self.shift else 0, self.heads * self.width if self.kind == "dynamic" else 0]
-        weight, bias, alpha, gamma, shift, vector = theta.split(sizes)
-        return Parameters(weight.view(columns, channels), bias, alpha, gamma, shift, vector)
+        weight, bias, alpha, gamma, shift, vector = theta.split(self.sizes(channels))
+        return Parameters(weight.view(-1, channels), bias, alpha, gamma, shift, vector)
 
-    def pack(self, parameters: "Parameters") -> Tensor:
-        """The vector of which :meth:`split` makes views."""
-        p = parameters
-        return torch.cat([p.weight.flatten(), p.bias, p.alpha, p.gamma, p.shift, p.vector])
+    @staticmethod
+    def pack(weight: Tensor, bias: Tensor, alpha: Tensor, gamma: Tensor, *more: Tensor | None) -> Tensor:
+        """The vector of which :meth:`split` makes views; shift and vector where there are such."""
+        return torch.cat([weight.flatten(), bias, alpha, gamma, *(value for value in more if value is not None)])
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def propagate(
     x, edge, out = x.contiguous(), edge.contiguous(), torch.empty_like(x, memory_format=torch.contiguous_format)
     with _runtime.threads(len(col) * x.size(1)):
         one, arrays = x.numpy().dtype.type(1), (part.numpy() for part in (ptr, col, slot))
-        gather(*arrays, True, edge.numpy(), one, x.numpy(), 0, x.size(1), True, out.numpy(), 0)
+        gather(*arrays, edge.view(-1).numpy(), 1, one, x.numpy(), 0, x.size(1), True, out.numpy(), 0)
     return out
 
 
@@ -48,13 +48,13 @@ def edge_products(
     if not _runtime.compiled(x):
         products = (g[row] * x[other]).sum(1, keepdim=True)
     else:
-        from graphcon.kernels.loops import aggregate as loops
+        from graphcon.kernels.loops.aggregate import add_edge_products
 
-        g, x, products = g.contiguous(), x.contiguous(), x.new_empty(len(slot), 1)
+        g, x, products = g.contiguous(), x.contiguous(), x.new_zeros(len(slot), 1)
         with _runtime.threads(len(col) * x.size(1)):
             one, width = x.numpy().dtype.type(1), x.size(1)
             arrays = ptr.numpy(), col.numpy(), g.numpy(), 0, x.numpy(), 0
-            loops.edge_products(*arrays, width, True, one, products.numpy(), False)
+            add_edge_products(*arrays, 1, width, True, one, products.view(-1).numpy())
     return x.new_zeros(len(slot), 1).index_copy(0, number, products[: len(number)])
 
 

@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric import EdgeIndex
@@ -161,10 +162,10 @@ def _forget(ref: Any) -> None:
 def _content(values: Tensor) -> int:
     from graphcon.kernels.loops.graph import fingerprint
 
-    values = _plain_tensor(values.detach()).contiguous().view(-1)
-    if values.is_floating_point():
-        values = values.view(torch.int32 if values.element_size() == 4 else torch.int64)
-    return hash((int(fingerprint(values.numpy())), values.dtype))
+    array = _plain_tensor(values.detach()).numpy().reshape(-1)
+    if array.dtype.kind == "f":
+        array = array.view(np.int32 if array.itemsize == 4 else np.int64)
+    return hash((int(fingerprint(array)), values.dtype))
 
 
 def _plain_tensor(value: Tensor) -> Tensor:

@@ -11,18 +11,15 @@ and comes out the same to the last bit.
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from graphcon.kernels import _runtime, plain
-from graphcon.kernels._compiled import padded
+from graphcon.kernels import _compiled, _runtime, plain
+from graphcon.kernels._compiled import NEED_EDGE, length_of, stacks
 from graphcon.kernels.plan import Plan
 from graphcon.kernels.workspace import scratch
-
-_NEED_EDGE, _NEED_COEFFICIENTS, _NEED_STATE = 2, 4, 8
 
 
 @torch.library.custom_op("graphcon::walk", mutates_args=())
@@ -49,7 +46,7 @@ def walk(
     dropout: float,
     dt: float,
     need: int,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, list[Tensor]]:
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Takes `steps` steps; returns x, y, theta, edge, and what the backward pass needs.
 
     Args:
@@ -77,31 +74,26 @@ def walk(
         need: What gradients will be asked for: 1 any, 2 that of edge, 4 those of alpha and gamma, 8 those of x and y.
     """
     plan = Plan(kind, heads, width, key, concat, skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt)
-    saved = _saved(x, graph, steps, plan, need, Tensor.new_zeros)  # what is not written is defined, too
-    return *_run(x, y, theta, edge, graph, seeds, steps, plan, saved), saved
+    saved = x.new_zeros(_saved_size(x, graph, steps, plan, need))  # what is not written is defined, too
+    x, y = _run(x, y, theta, edge, graph, seeds, steps, plan, need, saved)
+    return x, y, theta.clone(), edge.clone(), saved
 
 
 def _run(
     x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan,
-    saved: Sequence[Tensor],
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    x, y = x.contiguous(), y.contiguous()
+    need: int, saved: Tensor,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    x, y, edge = x.contiguous(), y.contiguous(), edge.contiguous()
     if _runtime.compiled(x):
-        from graphcon.kernels import _compiled
-
-        parameters = plan.split(theta, x.size(1))
         with _runtime.threads(_work(x, graph, plan)):
-            loops = _compiled.Loops(plan, parameters, edge, graph, seeds)
-            x, y = _compiled.forward(x, y, loops, parameters, steps, saved)
-    else:
-        x, y = _plain_walk(x, y, theta, edge, graph, seeds, steps, plan)
-    return x, y, theta.clone(), edge.clone()
+            return _compiled.forward(x, y, theta, edge, graph, seeds, steps, plan, need, saved)
+    return _plain_walk(x, y, theta, edge, graph, seeds, steps, plan)
 
 
 @walk.register_fake
 def _(x, y, theta, edge, graph, seeds, steps, *args):
     *numbers, need = args
-    saved = _saved(x, graph, steps, Plan(*numbers), need, Tensor.new_empty)
+    saved = x.new_empty(_saved_size(x, graph, steps, Plan(*numbers), need))
     like = torch.contiguous_format
     return (
         torch.empty_like(x, memory_format=like),
@@ -112,23 +104,8 @@ def _(x, y, theta, edge, graph, seeds, steps, *args):
     )
 
 
-def _saved(
-    x: Tensor, graph: Sequence[Tensor], steps: int, plan: Plan, need: int, empty: Callable[..., Tensor]
-) -> list[Tensor]:
-    """The stacks of states, H, slopes, attention and velocities; those that nobody will ask for are empty."""
-    (nodes, channels), slots = x.shape, graph[1].size(0)
-    need_h = plan.attends or plan.gated or bool(need & _NEED_EDGE)
-
-    def stack(wanted: bool, depth: int, rows: int, columns: int) -> Tensor:
-        return empty(x, depth if wanted and need else 0, padded(rows, columns))
-
-    return [
-        stack(True, steps - 1, nodes, channels),
-        stack(need_h, steps, nodes, plan.columns(channels)),
-        stack(True, steps, nodes, channels),
-        stack(plan.attends, steps, slots, plan.heads if plan.attends else 0),
-        stack(bool(need & _NEED_COEFFICIENTS), steps - 1, nodes, channels),
-    ]
+def _saved_size(x: Tensor, graph: Sequence[Tensor], steps: int, plan: Plan, need: int) -> int:
+    return length_of(stacks(plan, x.size(0), x.size(1), graph[1].size(0), steps, need))
 
 
 @torch.library.custom_op("graphcon::walk_backward", mutates_args=())
@@ -141,7 +118,7 @@ def walk_backward(
     y: Tensor,
     theta: Tensor,
     edge: Tensor,
-    saved: list[Tensor],
+    saved: Tensor,
     graph: list[Tensor],
     seeds: Tensor,
     steps: int,
@@ -166,23 +143,20 @@ def walk_backward(
     What `need` does not ask for is left unfinished.
     """
     plan = Plan(kind, heads, width, key, concat, skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt)
+    gx, gy, gtheta, gedge = (g.clone(memory_format=torch.contiguous_format) for g in (gx, gy, gtheta, gedge))
     return _run_back(gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, steps, plan, need)
 
 
 def _run_back(
     gx: Tensor, gy: Tensor, gtheta: Tensor, gedge: Tensor, x: Tensor, y: Tensor, theta: Tensor, edge: Tensor,
-    saved: Sequence[Tensor], graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan, need: int,
+    saved: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan, need: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    gx, gy, gtheta, gedge = (g.clone(memory_format=torch.contiguous_format) for g in (gx, gy, gtheta, gedge))
-    x, y = x.contiguous(), y.contiguous()
+    """The gradients given are written to."""
+    x, y, edge = x.contiguous(), y.contiguous(), edge.contiguous()
     if _runtime.compiled(x):
-        from graphcon.kernels import _compiled
-
-        parameters = plan.split(theta, x.size(1))
-        wanted = (bool(need & what) for what in (_NEED_EDGE, _NEED_COEFFICIENTS, _NEED_STATE))
+        wanted = gedge if need & NEED_EDGE else gedge[:0]
         with _runtime.threads(_work(x, graph, plan)):
-            loops = _compiled.Loops(plan, parameters, edge, graph, seeds)
-            _compiled.backward(gx, gy, gtheta, gedge, x, y, loops, parameters, steps, saved, *wanted)
+            _compiled.backward(gx, gy, gtheta, wanted, x, y, theta, edge, graph, seeds, steps, plan, need, saved)
         return gx, gy, gtheta, gedge
     with _runtime.autograd_inside_an_op():
         inputs = [value.detach().requires_grad_() for value in (x, y, theta, edge)]
@@ -204,8 +178,8 @@ def _setup(ctx: Any, inputs: tuple, output: tuple) -> None:
 
 
 def _keep(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need, saved) -> None:
-    ctx.save_for_backward(x, y, theta, edge, seeds, *graph, *saved)
-    ctx.graph, ctx.steps, ctx.plan, ctx.need = len(graph), steps, plan, need
+    ctx.save_for_backward(x, y, theta, edge, seeds, saved, *graph)
+    ctx.steps, ctx.plan, ctx.need = steps, plan, need
     ctx.set_materialize_grads(False)
 
 
@@ -214,7 +188,7 @@ def _back_of_op(ctx: Any, *grads: Any):
         plan = ctx.plan
         return walk_backward(*tensors, ctx.steps, *(getattr(plan, field.name) for field in fields(plan)), ctx.need)
 
-    return (*_back(ctx, grads[:4], run), [None] * ctx.graph, *([None] * ctx.others))
+    return (*_back(ctx, grads[:4], run), [None] * 5, *([None] * ctx.others))
 
 
 walk.register_autograd(_back_of_op, setup_context=_setup)
@@ -222,12 +196,12 @@ walk.register_autograd(_back_of_op, setup_context=_setup)
 
 def _back(ctx: Any, grads: tuple[Tensor | None, ...], run: Callable[..., Any]) -> list[Tensor | None]:
     """The gradients of x, y, theta and edge, by `run`, or in plain torch where they are to have gradients in turn."""
-    x, y, theta, edge, seeds, *others = ctx.saved_tensors
-    graph, saved = others[: ctx.graph], others[ctx.graph :]
+    x, y, theta, edge, seeds, saved, *graph = ctx.saved_tensors
     inputs, wanted = (x, y, theta, edge), ctx.needs_input_grad[:4]
     gx, gy, gtheta, gedge = (
-        torch.zeros_like(value) if g is None else g for g, value in zip(grads, inputs, strict=True)
-    )  # fmt: skip
+        torch.zeros_like(value, memory_format=torch.contiguous_format) if g is None else g
+        for g, value in zip(grads, inputs, strict=True)
+    )
     if torch.is_grad_enabled():
         results = _plain_walk(x, y, theta, edge, graph, seeds, ctx.steps, ctx.plan)
         asked = [value for value, want in zip(inputs, wanted, strict=True) if want]
@@ -247,14 +221,23 @@ class EagerWalk(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need):  # pyright: ignore  # autograd Functions take any arguments
-        saved = _saved(x, graph, steps, plan, need, scratch)
+        saved = scratch(x, _saved_size(x, graph, steps, plan, need))
         if need:
             _keep(ctx, x, y, theta, edge, graph, seeds, steps, plan, need, saved)
-        return _run(x, y, theta, edge, graph, seeds, steps, plan, saved)
+        return *_run(x, y, theta, edge, graph, seeds, steps, plan, need, saved), theta, edge
 
     @staticmethod
     def backward(ctx: Any, *grads: Any):
-        run = partial(_run_back, steps=ctx.steps, plan=ctx.plan, need=ctx.need)
+        def run(*tensors: Any) -> Any:
+            # Gradients that autograd gave are not ours to write to; those that were missing are new.
+            whose = zip(tensors[:4], grads, strict=True)
+            gx, gy, gtheta, gedge = (
+                g if given is None else g.clone(memory_format=torch.contiguous_format) for g, given in whose
+            )
+            x, y, theta, edge, saved, graph, seeds = tensors[4:]
+            return _run_back(
+                gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, ctx.steps, ctx.plan, ctx.need
+            )
 
         return (*_back(ctx, grads, run), None, None, None, None, None)
 

@@ -8,6 +8,7 @@ import math
 import threading
 import weakref
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,7 +17,10 @@ KEPT_BYTES = 1 << 30
 # Below this size fresh memory costs nothing: malloc has pages at hand.
 _SMALL_BYTES = 1 << 17
 
-_free: list[Tensor] = []
+_KINDS = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
+
+_free: list[np.ndarray] = []
+_lent: dict[int, tuple[weakref.ref, np.ndarray]] = {}
 # A garbage collection may give memory back in the middle of a request for some.
 _lock = threading.RLock()
 
@@ -28,14 +32,17 @@ def scratch(like: Tensor, *size: int) -> Tensor:
         like: Tells the type.
         *size: The shape.
     """
-    needed = math.prod(size) * like.element_size()
+    kind = _KINDS[like.dtype]
+    needed = math.prod(size) * kind.itemsize
     if needed < _SMALL_BYTES:
         return like.new_empty(size)
     block = _take(needed)
-    # The tensor holds the array and the array tells when it is let go of, which a tensor does not.
-    array = block.numpy()[:needed]
-    weakref.finalize(array, _give_back, block).atexit = False
-    return torch.from_numpy(array).view(like.dtype).view(size)
+    array = block[:needed].view(kind)
+    # The tensor holds this array, and all arrays made of the tensor hold the tensor (a view of the array itself would
+    # hold the block alone). The array tells when it is let go of, which a tensor does not.
+    ref = weakref.ref(array, _give_back)
+    _lent[id(ref)] = ref, block
+    return torch.from_numpy(array).view(size)
 
 
 def free_memory() -> None:
@@ -44,19 +51,18 @@ def free_memory() -> None:
         _free.clear()
 
 
-def _take(needed: int) -> Tensor:
+def _take(needed: int) -> np.ndarray:
     """The smallest block that is large enough without being wasteful, or a new one."""
     with _lock:
-        fitting = [block for block in _free if needed <= len(block) <= 2 * needed]
-        if not fitting:
-            # A little more than needed, so that a batch that is somewhat larger still fits.
-            return torch.empty(needed + needed // 8, dtype=torch.uint8)
-        block = min(fitting, key=len)
-        _free[:] = [other for other in _free if other is not block]
-        return block
+        fitting = [(block.nbytes, n) for n, block in enumerate(_free) if needed <= block.nbytes <= 2 * needed]
+        if fitting:
+            return _free.pop(min(fitting)[1])
+    # A little more than needed, so that a batch that is somewhat larger still fits.
+    return torch.empty(needed + needed // 8, dtype=torch.uint8).numpy()
 
 
-def _give_back(block: Tensor) -> None:
+def _give_back(ref: weakref.ref) -> None:
+    _, block = _lent.pop(id(ref))
     with _lock:
-        if len(block) + sum(map(len, _free)) <= KEPT_BYTES:
+        if block.nbytes + sum(other.nbytes for other in _free) <= KEPT_BYTES:
             _free.append(block)

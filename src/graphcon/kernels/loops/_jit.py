@@ -20,6 +20,8 @@ _FASTMATH = {"reassoc", "contract", "nsz"}
 index = np.uintp
 
 jit: Any = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)
+#: For what is called once per row or edge: passing a dozen arrays costs more than what is done with them.
+inlined: Any = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, forceinline=True)
 parallel_jit: Any = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, parallel=True)
 
 

@@ -46,12 +46,9 @@ def gate_and_step(
         if mean:
             for c in range(width):
                 z[c] /= gates[c] + eps
-        if skip0 >= 0:
-            for c in range(width):
-                z[c] += own[index(skip0) + c]
-        for c in range(width):
-            z[c] += bias[c]
-        finish_row(i, z, gates, x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed, xo[i])
+        finish_row(
+            i, own, skip0, bias, z, gates, x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed, xo[i]
+        )
 
 
 @parallel_jit

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import prange
 
-from graphcon.kernels.loops._jit import index, jit, parallel_jit
+from graphcon.kernels.loops._jit import index, inlined, jit, parallel_jit
 
 
 @jit
@@ -72,35 +72,44 @@ def activate_row(z, slope, act, leak):
             z[c] = v * below
 
 
-@jit
-def finish_row(i, z, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo):
-    """From the coupling z of node i to its next state; z is the row of the new velocity and serves as work space."""
+@inlined
+def finish_row(i, own, skip0, bias, z, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo):
+    """From the sum z of node i to its next state; z is the row of the new velocity and serves as work space.
+
+    The linear term stands from column skip0 on of the node's own row (-1: there is none).
+    """
+    channels = index(z.shape[0])
+    if skip0 >= 0:
+        for c in range(channels):
+            z[c] += own[index(skip0) + c] + bias[c]
+    else:
+        for c in range(channels):
+            z[c] += bias[c]
     activate_row(z, slope, act, leak)
     if threshold > 0:
         key, zero = row_key(seed, i), z.dtype.type(0)
-        for c in range(z.shape[0]):
+        for c in range(channels):
             keep = scale if random_bits(key, c) >= threshold else zero
             z[c] *= keep
             slope[c] *= keep
-    for c in range(z.shape[0]):
+    for c in range(channels):
         v = y[c] + dt * (z[c] - gamma[c] * x[c] - alpha[c] * y[c])
         z[c] = v
         xo[c] = x[c] + dt * v
 
 
 @parallel_jit
-def step_back(gx, gy, slope, alpha, gamma, dt, gz, g0, partial):
+def step_back(gx, gy, slope, alpha, gamma, dt, gz, g0, blocks):
     """Takes the gradients of a step's results, in place, to those of its state; writes that of the coupling.
 
-    Sums the latter over blocks of rows as it goes: it is that of the bias. The number of blocks is fixed, so that the
-    total does not depend on who sums.
+    Returns the sums of the latter over so many blocks of rows: they are those of the bias. The number of blocks is
+    fixed, so that the total does not depend on who sums.
     """
-    rows, blocks = gx.shape[0], partial.shape[0]
+    rows, partial = gx.shape[0], np.zeros((blocks, gx.shape[1]), gx.dtype)
     for b in prange(blocks):
-        total = partial[b]
-        total[:] = 0
+        total, start = partial[b], index(g0)
         for i in range(b * rows // blocks, (b + 1) * rows // blocks):
-            gxi, gyi, si, gzi, start = gx[i], gy[i], slope[i], gz[i], index(g0)
+            gxi, gyi, si, gzi = gx[i], gy[i], slope[i], gz[i]
             for c in range(index(gxi.shape[0])):
                 g = gyi[c] + dt * gxi[c]
                 gxi[c] -= dt * gamma[c] * g
@@ -108,16 +117,33 @@ def step_back(gx, gy, slope, alpha, gamma, dt, gz, g0, partial):
                 d = dt * g * si[c]
                 gzi[start + c] = d
                 total[c] += d
+    return partial
+
+
+@jit
+def add_coefficients(gx, gy, x, y, dt, galpha, ggamma):
+    """Adds what alpha and gamma get from a step that began with x and y."""
+    for i in range(gx.shape[0]):
+        gxi, gyi, xi, yi = gx[i], gy[i], x[i], y[i]
+        for c in range(index(galpha.shape[0])):
+            pull = dt * (gyi[c] + dt * gxi[c])
+            galpha[c] -= pull * yi[c]
+            ggamma[c] -= pull * xi[c]
+
+
+@jit
+def add_rows(g, total):
+    """Adds up all rows."""
+    for i in range(g.shape[0]):
+        values = g[i]
+        for c in range(index(total.shape[0])):
+            total[c] += values[c]
 
 
 @parallel_jit
-def column_sums(g, g0, partial):
-    """The sums over as many blocks of rows as `partial` has."""
-    rows, blocks = g.shape[0], partial.shape[0]
-    for b in prange(blocks):
-        total = partial[b]
-        total[:] = 0
-        for i in range(b * rows // blocks, (b + 1) * rows // blocks):
-            values, start = g[i], index(g0)
-            for c in range(index(total.shape[0])):
-                total[c] += values[start + c]
+def fill_rows(out, row):
+    """Writes the same to all rows."""
+    for i in prange(out.shape[0]):
+        values = out[i]
+        for c in range(index(row.shape[0])):
+            values[c] = row[c]

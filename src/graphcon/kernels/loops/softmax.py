@@ -1,75 +1,55 @@
-"""The softmax over the edges of a row, with dropout from a counter."""
+"""The softmax over the edges of a row, with dropout from a counter. Edge e has its heads from ``e * heads`` on."""
 
 import math
 
-from numba import prange
-
-from graphcon.kernels.loops._jit import index, jit, parallel_jit
+from graphcon.kernels.loops._jit import inlined
 from graphcon.kernels.loops.oscillator import random_bits, row_key
 
 
-@jit
-def drop_edge(e, attention, threshold, scale, seed, mean, val, zero):
-    """One edge: val is its attention less what is dropped, or the sum of that over the heads."""
-    heads, given, left = index(attention.shape[1]), attention[e], val[e]
-    key = row_key(seed, e) if threshold > 0 else row_key(0, 0)
-    total = zero
+@inlined
+def softmax_row(begin, end, heads, score):
+    """Replaces the scores of a row by its attention."""
     for k in range(heads):
-        a = given[k]
-        if threshold > 0:
-            a *= scale if random_bits(key, k) >= threshold else zero
-        total += a
-        if not mean:
-            left[k] = a
-    if mean:
-        left[0] = total
+        top = -score.dtype.type(math.inf)
+        for e in range(begin, end):
+            top = max(top, score[e * heads + k])
+        total = score.dtype.type(1e-16)  # as PyG does, so that the two agree
+        for e in range(begin, end):
+            v = math.exp(score[e * heads + k] - top)
+            score[e * heads + k] = v
+            total += v
+        for e in range(begin, end):
+            score[e * heads + k] /= total
 
 
-@parallel_jit
-def softmax(ptr, score, threshold, scale, seed, mean, val):
-    """Replaces scores by attention; val is what is left of it after dropout, or the sum of that over the heads."""
-    for i in prange(ptr.shape[0] - 1):
-        zero, heads = score.dtype.type(0), index(score.shape[1])
+@inlined
+def softmax_back_row(begin, end, heads, attention, g):
+    """From the gradient of the attention to that of the scores, in place."""
+    for k in range(heads):
+        dot = g.dtype.type(0)
+        for e in range(begin, end):
+            dot += attention[e * heads + k] * g[e * heads + k]
+        for e in range(begin, end):
+            g[e * heads + k] = attention[e * heads + k] * (g[e * heads + k] - dot)
+
+
+@inlined
+def drop_row(begin, end, heads, attention, threshold, scale, seed, mean, val):
+    """What dropout leaves of the attention of a row, or the sum of that over the heads."""
+    for e in range(begin, end):
+        total = attention.dtype.type(0)
         for k in range(heads):
-            top = -score.dtype.type(math.inf)
-            for e in range(ptr[i], ptr[i + 1]):
-                top = max(top, score[e, k])
-            total = score.dtype.type(1e-16)  # as PyG does, so that the two agree
-            for e in range(ptr[i], ptr[i + 1]):
-                v = math.exp(score[e, k] - top)
-                score[e, k] = v
-                total += v
-            for e in range(ptr[i], ptr[i + 1]):
-                score[e, k] /= total
-        if mean or threshold > 0:
-            for e in range(ptr[i], ptr[i + 1]):
-                drop_edge(e, score, threshold, scale, seed, mean, val, zero)
+            a = attention[e * heads + k] * kept(e, k, threshold, scale, seed)
+            total += a
+            if not mean:
+                val[e * heads + k] = a
+        if mean:
+            val[e] = total
 
 
-@parallel_jit
-def drop(ptr, attention, threshold, scale, seed, mean, val):
-    """What dropout leaves of the attention, or the sum of that over the heads: what `softmax` wrote to val."""
-    for i in prange(ptr.shape[0] - 1):
-        for e in range(ptr[i], ptr[i + 1]):
-            drop_edge(e, attention, threshold, scale, seed, mean, val, attention.dtype.type(0))
-
-
-@parallel_jit
-def softmax_back(ptr, attention, gval, threshold, scale, seed, mean, gscore):
-    """From the gradient of val to that of the scores."""
-    for i in prange(ptr.shape[0] - 1):
-        zero, heads = attention.dtype.type(0), index(attention.shape[1])
-        for e in range(ptr[i], ptr[i + 1]):
-            key = row_key(seed, e) if threshold > 0 else row_key(0, 0)
-            given, results = gval[e], gscore[e]
-            for k in range(heads):
-                g = given[0] if mean else given[k]
-                if threshold > 0:
-                    g *= scale if random_bits(key, k) >= threshold else zero
-                results[k] = g
-        for k in range(heads):
-            dot = zero
-            for e in range(ptr[i], ptr[i + 1]):
-                dot += attention[e, k] * gscore[e, k]
-            for e in range(ptr[i], ptr[i + 1]):
-                gscore[e, k] = attention[e, k] * (gscore[e, k] - dot)
+@inlined
+def kept(e, k, threshold, scale, seed):
+    """What dropout multiplies the attention of an edge and a head with."""
+    if threshold == 0:
+        return scale
+    return scale if random_bits(row_key(seed, e), k) >= threshold else scale - scale

@@ -1,0 +1,133 @@
+"""Couplings whose weights depend on the state: one sweep over the targets forward; back one over the targets and one
+over the sources.
+"""
+
+from numba import prange
+
+from graphcon.kernels.loops._jit import index, parallel_jit
+from graphcon.kernels.loops.additive import additive_back_row, additive_scores_row
+from graphcon.kernels.loops.dynamic import dynamic_back_source_row, dynamic_back_target_row, dynamic_scores_row
+from graphcon.kernels.loops.features import add_back_row, add_products_row, add_sums_row
+from graphcon.kernels.loops.oscillator import finish_row
+from graphcon.kernels.loops.softmax import drop_row, kept, softmax_back_row, softmax_row
+from graphcon.kernels.loops.sums import product, sum_edges
+
+# Of `additive`, `dynamic` and `dot` one is True and the others are None: what is None is not compiled.
+
+
+@parallel_jit
+def attend_and_step(
+    ptr, col, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, attention,
+    edge_threshold, edge_scale, edge_seed, mean, val, mix, value0, width0, concat, skip0, bias, x, y, alpha, gamma, dt,
+    act, leak, threshold, scale, seed, xo, yo, slope,
+):  # fmt: skip
+    """One step: scores, softmax, dropout, sum, and what follows it. Leaves the attention, and val where it differs."""
+    for n in prange(x.shape[0]):
+        i, begin, end = index(n), index(ptr[n]), index(ptr[n + 1])
+        heads, target, source, key = index(heads0), index(target0), index(source0), index(key0)
+        value, width = index(value0), index(width0)
+        if additive is not None:
+            additive_scores_row(i, begin, end, col, h, heads, target, source, edge, score_leak, attention)
+        if dynamic is not None:
+            dynamic_scores_row(i, begin, end, col, h, heads, target, source, key, edge, vector, score_leak, attention)
+        if dot is not None:
+            for e in range(begin, end):
+                j = index(col[e])
+                for k in range(heads):
+                    attention[e * heads + k] = product(h, i, target + k * key, h, j, source + k * key, key)
+            if edge.shape[0] > 0:
+                add_products_row(i, begin, end, h, heads, target, key, True, h.dtype.type(1), edge, attention)
+        softmax_row(begin, end, heads, attention)
+        weights = val if val.shape[0] > 0 else attention
+        if val.shape[0] > 0:
+            drop_row(begin, end, heads, attention, edge_threshold, edge_scale, edge_seed, mean, val)
+        sums = index(1) if mean else heads
+        for k in range(sums):
+            to = k * width if concat else index(0)
+            add = k > 0 and not concat
+            sum_edges(begin, end, col, col, False, weights, sums, k, mix, h, value + k * width, width, add, yo, i, to)
+        if dot is not None and edge.shape[0] > 0:
+            add_sums_row(i, begin, end, weights, heads, mix, edge, width, concat, yo, index(0))
+        finish_row(
+            n, h[i], skip0, bias, yo[i], slope[i], x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed,
+            xo[i],
+        )  # fmt: skip
+
+
+@parallel_jit
+def attend_back_target(
+    ptr, col, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, attention,
+    edge_threshold, edge_scale, edge_seed, mean, val, mix, value0, width0, concat, gz, g0, g, gh, gvector, gedge,
+):  # fmt: skip
+    """From the gradient of the coupling to that of the scores, g, and of what the row itself brings into them.
+
+    Leaves val, too, where it differs from the attention.
+    """
+    for n in prange(ptr.shape[0] - 1):
+        i, begin, end = index(n), index(ptr[n]), index(ptr[n + 1])
+        heads, target, source, key = index(heads0), index(target0), index(source0), index(key0)
+        value, width, start = index(value0), index(width0), index(g0)
+        sums = index(1) if mean else heads
+        for e in range(begin, end):
+            j = index(col[e])
+            for k in range(sums):
+                at = start + k * width if concat else start
+                g[e * heads + k] = mix * product(gz, i, at, h, j, value + k * width, width)
+        weights = val if val.shape[0] > 0 else attention
+        if dot is not None and edge.shape[0] > 0:
+            add_products_row(i, begin, end, gz, heads, start, width, concat, mix, edge, g)
+        if val.shape[0] > 0:
+            drop_row(begin, end, heads, attention, edge_threshold, edge_scale, edge_seed, mean, val)
+            for e in range(begin, end):
+                for last in range(heads):
+                    k = heads - index(1) - last  # a mean has its one gradient at the first head
+                    g[e * heads + k] = g[e * heads + (index(0) if mean else k)] * kept(
+                        e, k, edge_threshold, edge_scale, edge_seed
+                    )
+        if dot is not None and edge.shape[0] > 0 and gedge.shape[0] > 0:
+            add_back_row(i, begin, end, weights, heads, mix, gz, start, width, concat, gedge)
+        softmax_back_row(begin, end, heads, attention, g)
+        if additive is not None:
+            additive_back_row(i, begin, end, col, h, heads, target, source, edge, score_leak, g, gh, gedge)
+        if dynamic is not None:
+            dynamic_back_target_row(
+                i, begin, end, col, h, heads, target, source, key, edge, vector, score_leak, g, gh, gvector, gedge
+            )
+        if dot is not None:
+            for k in range(heads):
+                to, at, one = target + k * key, source + k * key, h.dtype.type(1)
+                sum_edges(begin, end, col, col, False, g, heads, k, one, h, at, key, False, gh, i, to)
+            if edge.shape[0] > 0:
+                add_sums_row(i, begin, end, g, heads, h.dtype.type(1), edge, key, True, gh, target)
+                if gedge.shape[0] > 0:
+                    add_back_row(i, begin, end, g, heads, h.dtype.type(1), h, target, key, True, gedge)
+
+
+@parallel_jit
+def attend_back_source(
+    tptr, trow, tslot, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, weights,
+    mean, mix, value0, width0, concat, gz, g0, g, gh,
+):  # fmt: skip
+    """The gradients of the values, and of what the other end brings into the scores."""
+    for n in prange(tptr.shape[0] - 1):
+        j, begin, end = index(n), index(tptr[n]), index(tptr[n + 1])
+        heads, target, source, key = index(heads0), index(target0), index(source0), index(key0)
+        value, width, start = index(value0), index(width0), index(g0)
+        sums = index(1) if mean else heads
+        for k in range(sums):
+            at, to = start + k * width if concat else start, value + k * width
+            sum_edges(begin, end, trow, tslot, True, weights, sums, k, mix, gz, at, width, False, gh, j, to)
+        if additive is not None:
+            for k in range(heads):
+                total = h.dtype.type(0)
+                for q in range(begin, end):
+                    total += g[index(tslot[q]) * heads + k]
+                gh[j, source + k] = total
+        if dynamic is not None:
+            dynamic_back_source_row(
+                j, begin, end, trow, tslot, h, heads, target, source, key, edge, vector, score_leak, g, gh
+            )
+        if dot is not None:
+            for k in range(heads):
+                at, to = target + k * key, source + k * key
+                sum_edges(begin, end, trow, tslot, True, g, heads, k, h.dtype.type(1), h, at, key, False, gh, j, to)

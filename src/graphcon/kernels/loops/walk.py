@@ -1,0 +1,180 @@
+"""The walk from end to end, forward and back, without Python in between: a step is one product and one pass."""
+
+import numpy as np
+
+from graphcon.kernels.loops import attention, gated
+from graphcon.kernels.loops._gemm import add_product, multiply
+from graphcon.kernels.loops._jit import inlined, jit
+from graphcon.kernels.loops.aggregate import add_edge_products, aggregate_and_step, gather
+from graphcon.kernels.loops.oscillator import add_coefficients, add_rows, fill_rows, step_back
+
+# Sums over all nodes are taken in this many blocks, whatever the number of threads.
+BLOCKS = 64
+
+
+@jit
+def forward(
+    graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y, saved,
+    last_x, last_y,
+):  # fmt: skip
+    """Runs as many steps as there are slopes. What comes out of a step goes into the stacks, in turn where they are
+    shorter.
+
+    Args:
+        graph: ptr, col, tptr, trow and tslot.
+        gemm: The address of the product of matrices.
+        layout: heads, and the columns of H: target, source, key, value, width, skip; see `Plan`.
+        concat: See there.
+        numbers: dt, mix, leak, act_leak, and the scales of dropout on the force and on the edges.
+        drops: The thresholds of both.
+        act: The code of the activation.
+        seeds: Two a step, or none.
+        edge: What is given per slot.
+        parameters: weight, bias, alpha, gamma, shift and vector.
+        fixed: True for weights that are given; else None. Of this and the next two only what is not None is compiled.
+        attends: For weights that depend on the state: additive, dynamic, dot, mean, the stack of attentions, and room
+            for what dropout leaves of one; else None.
+        gates: For gates: whether they are divided by their sum; else None.
+        x: The state.
+        y: The velocity.
+        saved: The number of steps, and the stacks of states, H, slopes and velocities.
+        last_x: Where the last state goes.
+        last_y: Where the last velocity goes.
+    """
+    ptr, col = graph[0], graph[1]
+    heads, target, source, key, value, width, skip = layout
+    dt, mix, leak, act_leak, scale, edge_scale = numbers
+    dropped, edge_dropped = drops
+    weight, bias, alpha, gamma, shift, vector = parameters
+    steps, xs, hs, slopes, ys = saved
+    nodes, channels = x.shape
+    for n in range(steps):
+        h = _matrix(hs, n, nodes, weight.shape[0])
+        if shift.shape[0] > 0:
+            fill_rows(h, shift)
+            add_product(gemm, x, False, weight, True, h)
+        else:
+            multiply(gemm, x, weight, True, h)
+        xo = last_x if n == steps - 1 else _matrix(xs, n, nodes, channels)
+        yo = last_y if n == steps - 1 else _matrix(ys, n, nodes, channels)
+        slope = _matrix(slopes, n, nodes, channels)
+        seed = _seed(seeds, n, 0)
+        if attends is not None:
+            additive, dynamic, dot, mean, attentions, val = attends
+            attention.attend_and_step(
+                ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak,
+                attentions[n % attentions.shape[0]], edge_dropped, edge_scale, _seed(seeds, n, 1), mean, val, mix,
+                value, width, concat, skip, bias, x, y, alpha, gamma, dt, act, act_leak, dropped, scale, seed, xo, yo,
+                slope,
+            )  # fmt: skip
+        if gates is not None:
+            gated.gate_and_step(
+                ptr, col, h, edge, gates[0], leak, skip, bias, x, y, alpha, gamma, dt, act, act_leak, dropped, scale,
+                seed, xo, yo, slope,
+            )  # fmt: skip
+        if fixed is not None:
+            aggregate_and_step(
+                ptr, col, edge.reshape(-1), heads, mix, h, value, width, concat, skip, bias, x, y, alpha, gamma, dt,
+                act, act_leak, dropped, scale, seed, xo, yo, slope,
+            )  # fmt: skip
+        x, y = xo, yo
+
+
+@jit
+def backward(
+    graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y, saved,
+    need_coefficients, need_state, gx, gy, into, gedge, gh, gz, gz0,
+):  # fmt: skip
+    """Takes the gradients of the results to those of the arguments, all in place.
+
+    Args:
+        graph: This and what follows up to saved: see `forward`.
+        gemm: See there.
+        layout: See there.
+        concat: See there.
+        numbers: See there.
+        drops: See there.
+        act: See there.
+        seeds: See there.
+        edge: See there.
+        parameters: See there.
+        fixed: See there.
+        attends: As there; room for the gradients of the scores, and of the vector per node.
+        gates: As there, with room for the means and their denominators.
+        x: See there.
+        y: See there.
+        saved: See there.
+        need_coefficients: Whether the gradients of alpha and gamma are asked for.
+        need_state: Whether those of the first state are.
+        gx: The gradient of the state.
+        gy: That of the velocity.
+        into: Those of the parameters, to which is added.
+        gedge: That of edge; without rows where nobody asks for it.
+        gh: Room for that of H.
+        gz: Room for that of the coupling; it may be columns of gh.
+        gz0: Which of them.
+    """
+    ptr, col, tptr, trow, tslot = graph
+    heads, target, source, key, value, width = layout[:6]
+    dt, mix, leak, edge_scale = numbers[0], numbers[1], numbers[2], numbers[5]
+    weight, alpha, gamma, vector = parameters[0], parameters[2], parameters[3], parameters[5]
+    gweight, gbias, galpha, ggamma, gshift, gvector = into
+    steps, xs, hs, slopes, ys = saved
+    nodes, channels = x.shape
+    for m in range(steps):
+        n = steps - 1 - m
+        now = _matrix(xs, n - 1, nodes, channels) if n > 0 else x
+        if need_coefficients:
+            before = _matrix(ys, n - 1, nodes, channels) if n > 0 else y
+            add_coefficients(gx, gy, now, before, dt, galpha, ggamma)
+        slope = _matrix(slopes, n, nodes, channels)
+        _add_blocks(gbias, step_back(gx, gy, slope, alpha, gamma, dt, gz, gz0, BLOCKS))
+        h = _matrix(hs, n, nodes, weight.shape[0]) if hs.shape[0] > 0 else gh
+        if attends is not None:
+            additive, dynamic, dot, mean, attentions, val, g, gvectors = attends
+            given = attentions[n]
+            attention.attend_back_target(
+                ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, given, drops[1],
+                edge_scale, _seed(seeds, n, 1), mean, val, mix, value, width, concat, gz, gz0, g, gh, gvectors, gedge,
+            )  # fmt: skip
+            weights = val if val.shape[0] > 0 else given
+            attention.attend_back_source(
+                tptr, trow, tslot, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, weights,
+                mean, mix, value, width, concat, gz, gz0, g, gh,
+            )  # fmt: skip
+            if gvector.shape[0] > 0:
+                add_rows(gvectors, gvector)
+        if gates is not None:
+            mean, top, bottom = gates
+            gated.gate_back_target(ptr, col, h, edge, mean, leak, gz, gz0, gh, top, bottom, gedge)
+            gated.gate_back_source(tptr, trow, tslot, h, edge, gz, gz0, top, bottom, gh)
+        if fixed is not None:
+            gather(tptr, trow, tslot, edge.reshape(-1), heads, mix, gz, gz0, width, concat, gh, value)
+            if gedge.shape[0] > 0:
+                add_edge_products(ptr, col, gz, gz0, h, value, heads, width, concat, mix, gedge.reshape(-1))
+        if gshift.shape[0] > 0:
+            add_rows(gh, gshift)
+        add_product(gemm, gh, True, now, False, gweight)
+        if n > 0 or need_state:
+            add_product(gemm, gh, False, weight, False, gx)
+
+
+@inlined
+def _matrix(stack, n, rows, columns):
+    """The n-th matrix of a stack, which starts again where it ends."""
+    return stack[n % stack.shape[0]][: rows * columns].reshape(rows, columns)
+
+
+@inlined
+def _seed(seeds, n, which):
+    return seeds[n, which] if seeds.shape[0] > 0 else np.int64(0)
+
+
+@inlined
+def _add_blocks(total, partial):
+    """Adds the sums of all blocks, one after the other."""
+    for c in range(total.shape[0]):
+        s = total.dtype.type(0)
+        for b in range(partial.shape[0]):
+            s += partial[b, c]
+        total[c] += s
