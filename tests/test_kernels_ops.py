@@ -2,6 +2,7 @@
 
 from dataclasses import astuple
 
+import numba
 import pytest
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from graphcon import GraphCON, kernels
 from graphcon.kernels import _runtime
 from graphcon.kernels.counter import draw_seeds, keep_mask, threshold
 from graphcon.kernels.coupling import Coupling, Oscillation
+from graphcon.kernels.loops import _gemm
 from graphcon.kernels.maximum import maximum
 from graphcon.kernels.oscillate import oscillate
 from graphcon.kernels.propagate import edge_products, propagate, rows_of
@@ -194,3 +196,20 @@ def test_compile_and_export_see_one_op_and_no_break():
     targets = [str(node.target) for node in program.graph.nodes if "graphcon" in str(node.target)]
     assert sorted(targets) == ["graphcon.csr.default", "graphcon.walk.default"]
     torch.testing.assert_close(program.module()(x, EDGES), network(x, EDGES))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_without_the_products_of_torch_those_of_scipy_are_taken(monkeypatch, dtype):
+    own = _gemm.gemm(dtype)
+    monkeypatch.setattr(torch, "__file__", "nowhere/__init__.py")
+    fallback = _gemm.gemm.__wrapped__(dtype)
+    assert fallback != own
+
+    @numba.njit
+    def both(gemm, a, b, out):
+        _gemm.multiply(gemm, a, b, True, out)
+        _gemm.add_product(gemm, a, False, b, True, out)
+
+    a, b, out = torch.randn(5, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype), torch.empty(5, 4, dtype=dtype)
+    both(fallback, a.numpy(), b.numpy(), out.numpy())
+    torch.testing.assert_close(out, 2 * a @ b.t())
