@@ -12,6 +12,7 @@ import pytest
 import torch
 from rich.console import Console
 
+from graphcon import cli
 from graphcon.experiments import bench
 from graphcon.experiments.bench import Row, Timing, Workload
 from graphcon.experiments.bench_table import markdown, show
@@ -90,6 +91,11 @@ def test_every_row_is_printed_when_it_is_known(monkeypatch, tmp_path: Path):
     monkeypatch.setattr(bench, "rows", rows)
     show(tmp_path / "bench.json", True, None, Console(file=printed, width=100))
     assert (tmp_path / "bench.md").exists()
+
+
+def test_a_folder_is_refused_before_anything_is_measured(tmp_path: Path, capsys):
+    assert cli.main(["bench", "--out", str(tmp_path)]) == 2
+    assert f"Name a file in it, {tmp_path / 'bench.json'}" in capsys.readouterr().err
 
 
 def test_help_says_how_to_read_the_table(tmp_path: Path):

@@ -100,6 +100,10 @@ def bench(
     """
     from graphcon.experiments.bench_table import show
 
+    if out.is_dir():
+        raise InputError(f"--out {out}: is a folder. Name a file in it, {out / 'bench.json'}")
+    _check_folder(out.parent)
+    out.parent.mkdir(parents=True, exist_ok=True)
     show(out, quick, threads, console)
 
 

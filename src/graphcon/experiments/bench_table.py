@@ -14,27 +14,27 @@ COLUMNS = ("ms", "over loop", "over csr", "of floor", "MB", "MB loop")
 
 
 def show(out: Path, quick: bool, threads: int | None, console: Console) -> None:
-    """Measures, prints every row as soon as it is known, and writes everything measured, and the table beside it."""
+    """Measures; every row is printed and written as soon as it is known, with the table beside the numbers."""
     if threads is not None:
         torch.set_num_threads(threads)
+    table = out.with_suffix(".md")
     console.print(f"Training steps, {torch.get_num_threads()} threads\n\n{line('', COLUMNS)}", highlight=False)
     found = []
     for row in bench.rows(quick):
         console.print(line(f"{row.workload.name} {row.coupling}", cells(row)), highlight=False)
         found.append(row)
+        out.write_text(json.dumps(bench.as_json(found), indent=1) + "\n")
+        table.write_text(markdown(found))
     console.print()
     for sentence in sentences(found):
         console.print(sentence, highlight=False)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(bench.as_json(found), indent=1) + "\n")
-    out.with_suffix(".md").write_text(markdown(found))
-    console.print(f"Numbers  {out}\nTable    {out.with_suffix('.md')}", highlight=False)
+    console.print(f"Numbers  {out}\nTable    {table}", highlight=False)
 
 
 def line(name: str, values: Sequence[str]) -> str:
     """A row for the terminal, in columns that stand below each other whatever comes."""
-    widths = (13, 13, 9, 9, 6, 8)
-    return f"{name:<24}" + "".join(f"{value:>{width}}" for value, width in zip(values, widths, strict=True))
+    widths = (12, 13, 9, 9, 6, 8)
+    return f"{name:<23}" + "".join(f"{value:>{width}}" for value, width in zip(values, widths, strict=True))
 
 
 def markdown(found: list[Row]) -> str:
