@@ -100,7 +100,7 @@ def test_given_tables_are_measured(own: Path):
         (("train",), "no data: name a recipe"),
         (("train", "cora-gcn", "--split", "some"), "must be a number, several"),
         (("train", "--resume", "none"), "there is no run in it"),
-        (("tune", "zinc-gcn", "--out", "t", "--trials", "1"), "nothing to search"),
+        (("tune", "zinc-gat", "--out", "t", "--trials", "1"), "nothing to search"),
     ],
 )
 def test_bad_input_leaves_with_2_and_the_cure(own: Path, arguments: tuple[str, ...], message: str, monkeypatch, capsys):
