@@ -93,30 +93,30 @@ def _figures(found: dict[str, Cells]) -> Claim:
 
 def _depth_costs_nothing(cells: Cells) -> Claim:
     text = "On Cora, 64 layers of GraphCON-GCN do as well as 2 (within 2 points), where GCN collapses"
-    curve, base = _curve(cells, "graphcon-gcn"), _curve(cells, "gcn")
-    if not curve or not base:
+    curve, base, told = _curves(cells, 1)
+    if len(curve) < 2:
         return Claim(text, "not measured", "graphcon reproduce depth-cora")
     lost, lost_base = curve[0] - curve[-1], base[0] - base[-1]
     verdict = "holds" if lost <= 2 < lost_base else "holds in part" if lost < lost_base else "does not hold"
-    return Claim(text, verdict, f"GraphCON-GCN {_told(curve, 1)}; GCN {_told(base, 1)}")
+    return Claim(text, verdict, told)
 
 
 def _falls_with_depth(cells: Cells) -> Claim:
     text = "On ZINC the error of GraphCON-GCN falls with depth, while that of GCN rises"
-    curve, base = _curve(cells, "graphcon-gcn"), _curve(cells, "gcn")
-    if not curve or not base:
+    curve, base, told = _curves(cells, 3)
+    if len(curve) < 2:
         return Claim(text, "not measured", "graphcon reproduce depth-zinc")
     holds, base_holds = curve[-1] < curve[0], base[-1] > base[0]
-    return Claim(text, _share(holds + base_holds, 2), f"GraphCON-GCN {_told(curve, 3)}; GCN {_told(base, 3)}")
+    return Claim(text, _share(holds + base_holds, 2), told)
 
 
 def _rises_with_depth(cells: Cells) -> Claim:
     text = "On superpixels the accuracy of GraphCON-GCN rises with depth, while that of GCN falls"
-    curve, base = _curve(cells, "graphcon-gcn"), _curve(cells, "gcn")
-    if not curve or not base:
+    curve, base, told = _curves(cells, 1)
+    if len(curve) < 2:
         return Claim(text, "not measured", "graphcon reproduce depth-superpixels")
     holds, base_holds = curve[-1] > curve[0], base[-1] < base[0]
-    return Claim(text, _share(holds + base_holds, 2), f"GraphCON-GCN {_told(curve, 1)}; GCN {_told(base, 1)}")
+    return Claim(text, _share(holds + base_holds, 2), told)
 
 
 def _robust(cells: Cells) -> Claim:
@@ -137,8 +137,13 @@ def _proper(cells: Cells) -> Iterable[tuple[Place, Cell]]:
     )
 
 
-def _curve(cells: Cells, model: str) -> list[float]:
-    return [cell.mean for place, cell in cells.items() if place.model == model and not place.variant and cell.n]
+def _curves(cells: Cells, digits: int) -> tuple[list[float], list[float], str]:
+    """GraphCON-GCN and GCN at the depths at which both were measured, and the same in words."""
+    found = {(place.model, place.point): cell.mean for place, cell in cells.items() if not place.variant and cell.n}
+    depths = [point for model, point in found if model == "graphcon-gcn" and ("gcn", point) in found]
+    curve, base = ([found[model, depth] for depth in depths] for model in ("graphcon-gcn", "gcn"))
+    places = f"{depths[0]} to {depths[-1]}" if depths else "nowhere"
+    return curve, base, f"{places}: GraphCON-GCN {_told(curve, digits)}; GCN {_told(base, digits)}"
 
 
 def _gain(table: Table, ours: float, theirs: float) -> float:
