@@ -93,9 +93,9 @@ def _figures(found: dict[str, Cells]) -> Claim:
 
 def _depth_costs_nothing(cells: Cells) -> Claim:
     text = "On Cora, 64 layers of GraphCON-GCN do as well as 2 (within 2 points), where GCN collapses"
-    curve, base, told = _curves(cells, 1)
-    if len(curve) < 2:
-        return Claim(text, "not measured", "graphcon reproduce depth-cora")
+    curve, base, told = _curves(cells, "depth-cora", 1)
+    if not curve:
+        return Claim(text, "not measured", told)
     lost, lost_base = curve[0] - curve[-1], base[0] - base[-1]
     verdict = "holds" if lost <= 2 < lost_base else "holds in part" if lost < lost_base else "does not hold"
     return Claim(text, verdict, told)
@@ -103,18 +103,18 @@ def _depth_costs_nothing(cells: Cells) -> Claim:
 
 def _falls_with_depth(cells: Cells) -> Claim:
     text = "On ZINC the error of GraphCON-GCN falls with depth, while that of GCN rises"
-    curve, base, told = _curves(cells, 3)
-    if len(curve) < 2:
-        return Claim(text, "not measured", "graphcon reproduce depth-zinc")
+    curve, base, told = _curves(cells, "depth-zinc", 3)
+    if not curve:
+        return Claim(text, "not measured", told)
     holds, base_holds = curve[-1] < curve[0], base[-1] > base[0]
     return Claim(text, _share(holds + base_holds, 2), told)
 
 
 def _rises_with_depth(cells: Cells) -> Claim:
     text = "On superpixels the accuracy of GraphCON-GCN rises with depth, while that of GCN falls"
-    curve, base, told = _curves(cells, 1)
-    if len(curve) < 2:
-        return Claim(text, "not measured", "graphcon reproduce depth-superpixels")
+    curve, base, told = _curves(cells, "depth-superpixels", 1)
+    if not curve:
+        return Claim(text, "not measured", told)
     holds, base_holds = curve[-1] > curve[0], base[-1] < base[0]
     return Claim(text, _share(holds + base_holds, 2), told)
 
@@ -137,13 +137,18 @@ def _proper(cells: Cells) -> Iterable[tuple[Place, Cell]]:
     )
 
 
-def _curves(cells: Cells, digits: int) -> tuple[list[float], list[float], str]:
-    """GraphCON-GCN and GCN at the depths at which both were measured, and the same in words."""
-    found = {(place.model, place.point): cell.mean for place, cell in cells.items() if not place.variant and cell.n}
-    depths = [point for model, point in found if model == "graphcon-gcn" and ("gcn", point) in found]
-    curve, base = ([found[model, depth] for depth in depths] for model in ("graphcon-gcn", "gcn"))
-    places = f"{depths[0]} to {depths[-1]}" if depths else "nowhere"
-    return curve, base, f"{places}: GraphCON-GCN {_told(curve, digits)}; GCN {_told(base, digits)}"
+def _curves(cells: Cells, name: str, digits: int) -> tuple[list[float], list[float], str]:
+    """GraphCON-GCN and GCN at every depth of a table, and the same in words; none unless all were measured."""
+    found = {(place.model, place.point): cell for place, cell in cells.items() if not place.variant and cell.n}
+    depths = [point.label for point in TABLES[name].points]
+    ours, base = ([found.get((model, depth)) for depth in depths] for model in ("graphcon-gcn", "gcn"))
+    measured = [cell for cell in (*ours, *base) if cell is not None]
+    if len(measured) < 2 * len(depths):
+        return [], [], f"graphcon reproduce {name}, at all depths"
+    curve, base_curve = ([cell.mean for cell in row if cell is not None] for row in (ours, base))
+    runs = min(cell.n for cell in measured)
+    told = f"{depths[0]} to {depths[-1]}: GraphCON-GCN {_told(curve, digits)}; GCN {_told(base_curve, digits)}"
+    return curve, base_curve, f"{told} ({runs} run{'s' if runs > 1 else ''} each)"
 
 
 def _gain(table: Table, ours: float, theirs: float) -> float:
