@@ -40,7 +40,8 @@ def rows_figure(groups: Mapping[str, Mapping[str, Bar]], path: Path, title: str,
             axes.set_title(dataset, fontsize=11)
             axes.set_xlabel(label)
         panels[0].plot([], [], "o", color=PALETTE[0], label="ours, mean ± sd")
-        panels[0].plot([], [], "D", color=PALETTE[1], markerfacecolor="none", label="the paper's")
+        if any(bar.paper is not None for rows in groups.values() for bar in rows.values()):
+            panels[0].plot([], [], "D", color=PALETTE[1], markerfacecolor="none", label="the paper's")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
         figure.suptitle(title, x=0.01, ha="left")
 
