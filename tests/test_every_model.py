@@ -91,7 +91,7 @@ def test_repr_tells_the_widths_and_the_depth(card: ModelCard):
 @_cards("isolated")
 def test_a_node_without_neighbours_has_an_answer(card: ModelCard):
     net, data = _net(card).eval(), _data()
-    data.x = torch.cat([data.x, torch.ones(1, FEATURES)])  # pyright: ignore[reportArgumentType]
+    data.x = torch.cat([data.x, torch.ones(1, FEATURES)])  # pyright: ignore[reportArgumentType]  # made with features
     assert bool(_call(net, data).isfinite().all())
 
 
@@ -107,7 +107,7 @@ def test_a_graph_without_edges_has_answers(card: ModelCard):
 def test_the_trajectory_goes_from_the_first_state_to_the_last(card: ModelCard):
     net, data = _net(card).eval(), _data()
     start = net.start(data.x)
-    states = net.core.trajectory(start, data.edge_index)  # pyright: ignore[reportCallIssue]
+    states = net.core.trajectory(start, data.edge_index)  # pyright: ignore[reportCallIssue]  # every core has it
     assert states.shape == (LAYERS + 1, 10, HIDDEN)
     assert not states.requires_grad
     torch.testing.assert_close(states[0], start)

@@ -99,7 +99,7 @@ def test_one_step_of_grand_worked_out_by_hand():
     with torch.no_grad():
         dynamics.conv.lin_query.weight.fill_(1.0)
         dynamics.conv.lin_key.weight.fill_(1.0)
-        dynamics.beta.fill_(0.25)  # pyright: ignore[reportOptionalMemberAccess]
+        dynamics.beta.fill_(0.25)  # pyright: ignore[reportOptionalMemberAccess]  # asked for above
     x = torch.tensor([[1.0], [0.0]])
     # node 0 scores itself 1 and node 1 0; node 1 scores both 0; alpha = sigmoid(0) = 1/2
     e = torch.tensor(1.0).exp()
@@ -132,7 +132,7 @@ def test_cgnn_comes_to_rest_where_its_equation_says(weight: bool):
     dynamics = CGNN(4, weight, alpha=0.6)
     if weight:
         with torch.no_grad():
-            dynamics.d.uniform_(0.2, 0.8)  # pyright: ignore[reportOptionalMemberAccess]
+            dynamics.d.uniform_(0.2, 0.8)  # pyright: ignore[reportOptionalMemberAccess]  # asked for above
     rest = Flow(dynamics, 4, 80, method="rk4", dt=1.0)(x, edge_index)
     slope = dynamics(x, edge_index)
     torch.testing.assert_close(slope(rest), torch.zeros_like(x), rtol=0, atol=1e-8)
@@ -147,7 +147,7 @@ def test_cgnn_comes_to_rest_where_its_equation_says(weight: bool):
 def test_the_mixing_of_cgnn_is_symmetric_with_eigenvalues_between_zero_and_one():
     dynamics = CGNN(6)
     with torch.no_grad():
-        dynamics.d.copy_(torch.linspace(-1, 2, 6))  # pyright: ignore[reportOptionalMemberAccess]
+        dynamics.d.copy_(torch.linspace(-1, 2, 6))  # pyright: ignore[reportOptionalMemberAccess]  # asked for above
     mix = dynamics.mixing()
     assert mix is not None
     torch.testing.assert_close(mix, mix.t())

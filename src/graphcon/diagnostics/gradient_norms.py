@@ -134,7 +134,7 @@ def _alias(layer: Module) -> list[Tensor]:
         for name, parameter in module._parameters.items():
             if parameter is not None and parameter.requires_grad:
                 module.__dict__.setdefault(_KEPT, {})[name] = parameter
-                module._parameters[name] = parameter.view_as(parameter)  # pyright: ignore[reportArgumentType]
+                module._parameters[name] = parameter.view_as(parameter)  # pyright: ignore[reportArgumentType]  # a view, so that its gradient is its own
                 aliases.append(module._parameters[name])
     return aliases
 

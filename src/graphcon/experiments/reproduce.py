@@ -81,7 +81,7 @@ def _run_all(wanted: list[Job], runs: Path, workers: int) -> Iterator[Run]:
         try:
             for future in as_completed(futures):
                 yield future.result()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: the processes must not go on without us
             pool.shutdown(wait=True, cancel_futures=True)
             raise
 

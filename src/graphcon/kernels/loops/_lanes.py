@@ -1,7 +1,7 @@
 """Several numbers side by side in registers, for sums that must not go through memory edge by edge.
 
-What a compiler makes of a sum over edges reads and writes the total for every edge; kept in registers it takes half of
-the time. `Lanes` is a type of Numba for a vector of LLVM, and these are all the operations it has.
+What a compiler makes of a sum over edges reads and writes the total for every edge; kept in registers it is faster, the
+more so the larger the graph. `Lanes` is a type of Numba for a vector of LLVM, and these are all the operations it has.
 """
 
 from typing import Any

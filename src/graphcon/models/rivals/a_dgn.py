@@ -39,7 +39,7 @@ class ADGN(Dynamics):
         assert conv.act is not None
 
         def slope(x: Tensor) -> Tensor:
-            return conv.act(x @ matrix + conv.phi(x, edge_index, edge_weight) + conv.bias)  # pyright: ignore[reportOptionalCall]
+            return conv.act(x @ matrix + conv.phi(x, edge_index, edge_weight) + conv.bias)  # pyright: ignore[reportOptionalCall]  # PyG's act is None only where none is asked for
 
         return slope
 

@@ -68,7 +68,7 @@ class CGNN(Dynamics):
         loops = torch.arange(x.size(0), device=x.device).expand(2, -1)
         ones = x.new_ones(edge_index.size(1)) if edge_weight is None else edge_weight
         weights = torch.cat([ones, x.new_full((x.size(0),), self.self_link_weight)])
-        return gcn_norm(torch.cat([edge_index, loops], 1), weights, x.size(0), add_self_loops=False)  # pyright: ignore[reportReturnType]
+        return gcn_norm(torch.cat([edge_index, loops], 1), weights, x.size(0), add_self_loops=False)  # pyright: ignore[reportReturnType]  # a pair, for a dense edge_index
 
     def __repr__(self) -> str:
         return f"CGNN({self.channels}, weight={self.skew is not None})"
