@@ -79,3 +79,14 @@ def test_the_overview_names_every_command(tmp_path):
     commands = known.split("Available subcommands:")[1].split("─")[0].replace(",", " ").split()
     assert "train" in commands
     assert [name for name in commands if f"  {name} " not in told] == []
+
+
+def test_a_reader_who_leaves_early_gets_no_traceback(tmp_path):
+    command = [sys.executable, "-u", "-m", "graphcon.cli", "tune", "--help"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        assert running.stderr.read() == ""
+        assert running.wait(60) in (0, 141)  # 0 where all had been written before

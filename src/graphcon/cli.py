@@ -1,5 +1,6 @@
 """The command line: parse, call, print. What the commands do lives in the other rooms."""
 
+import os
 import sys
 from difflib import get_close_matches
 from pathlib import Path
@@ -545,7 +546,7 @@ def _overview() -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs one command; returns 0 done, 1 a failure inside, 2 bad input or usage, 130 interrupted."""
+    """Runs one command; returns 0 done, 1 a failure inside, 2 bad input or usage, 130 interrupted, 141 unread."""
     argv = sys.argv[1:] if argv is None else argv
     if argv == ["--version"]:
         print(f"graphcon {__version__}")
@@ -567,6 +568,9 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("graphcon: interrupted", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # whoever read the output has gone, as `head` does; what is left of it goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@ import torch.nn.functional as F  # noqa: N812  # as PyTorch's own docs name it
 import torchmetrics
 from torch import Tensor
 from torchmetrics import Metric, MetricCollection
+from torchmetrics.classification import MultilabelAUROC
+from torchmetrics.functional.classification import multilabel_auroc
+from torchmetrics.utilities import dim_zero_cat
 
 from graphcon.errors import InputError
 from graphcon.training.spec import TaskSpec
@@ -42,6 +45,23 @@ def direction(name: str) -> str:
     return "lower is better" if name in SMALLER_IS_BETTER else "higher is better"
 
 
+class AreaUnderCurve(MultilabelAUROC):
+    """The area under the ROC curve of each class against all others, as a mean over the classes that have a curve.
+
+    One that no case belongs to, or all do, has none; torchmetrics would count it as 0.
+    """
+
+    def update(self, preds: Tensor, target: Tensor) -> None:
+        super().update(preds, target if target.dim() == 2 else F.one_hot(target, preds.size(-1)))
+
+    def compute(self) -> Tensor:
+        preds, target = dim_zero_cat(self.preds), dim_zero_cat(self.target)
+        drawn = (target == 1).any(0) & (target == 0).any(0)
+        if not drawn.any():
+            return preds.new_tensor(float("nan"))
+        return multilabel_auroc(preds[:, drawn], target[:, drawn], int(drawn.sum()), validate_args=False)
+
+
 def build_metrics(spec: TaskSpec) -> MetricCollection:
     """All metrics of a kind of target, to be fed batch by batch."""
     outputs = spec.num_outputs
@@ -50,12 +70,12 @@ def build_metrics(spec: TaskSpec) -> MetricCollection:
         options = {"task": "multiclass", "num_classes": outputs, "validate_args": False}
         made["accuracy"] = torchmetrics.Accuracy(average="micro", **options)
         made["f1"] = torchmetrics.F1Score(average="macro", **options)
-        made["auroc"] = torchmetrics.AUROC(**options)
+        made["auroc"] = AreaUnderCurve(outputs, validate_args=False)
     elif spec.kind == "multilabel":
         options = {"task": "multilabel", "num_labels": outputs, "validate_args": False}
         made["f1"] = torchmetrics.F1Score(average="micro", **options)
         made["average_precision"] = torchmetrics.AveragePrecision(**options)
-        made["auroc"] = torchmetrics.AUROC(**options)
+        made["auroc"] = AreaUnderCurve(outputs, validate_args=False)
     else:
         made["mae"] = torchmetrics.MeanAbsoluteError(num_outputs=1)
         made["rmse"] = torchmetrics.MeanSquaredError(squared=False)

@@ -1,0 +1,33 @@
+"""Metrics against their definition and against cases worked out by hand."""
+
+import math
+
+import torch
+
+from graphcon.training.metrics import AreaUnderCurve
+
+
+def test_the_area_under_the_curve_is_the_one_against_all_others():
+    torch.manual_seed(0)
+    scores, target = torch.randn(60, 3).softmax(-1), torch.randint(3, (60,))
+    metric = AreaUnderCurve(3)
+    for part in (slice(0, 25), slice(25, 60)):  # in two batches
+        metric.update(scores[part], target[part])
+    shares = []  # of the pairs of a case of the class and another, those that the scores put in the right order
+    for k in range(3):
+        own, others = scores[target == k, k], scores[target != k, k]
+        shares.append((own[:, None] > others).float().mean())
+    assert math.isclose(float(metric.compute()), float(torch.stack(shares).mean()), abs_tol=1e-6)
+
+
+def test_a_class_without_a_case_has_no_share_in_the_mean():
+    scores = torch.tensor([[0.7, 0.2, 0.1], [0.6, 0.3, 0.1], [0.1, 0.8, 0.1], [0.3, 0.6, 0.1]])
+    metric = AreaUnderCurve(3)
+    metric.update(scores, torch.tensor([0, 0, 1, 1]))  # perfectly apart, and nothing of the third
+    assert float(metric.compute()) == 1.0
+
+
+def test_of_labels_that_all_have_or_none_has_nothing_can_be_said():
+    metric = AreaUnderCurve(2)
+    metric.update(torch.rand(5, 2), torch.tensor([[0, 1]] * 5))
+    assert math.isnan(float(metric.compute()))
