@@ -461,9 +461,9 @@ def recipes(json: bool = False) -> None:
     Args:
         json: Whether to print JSON.
     """
-    from graphcon.training import commands
+    from graphcon.training.recipe_list import list_recipes
 
-    commands.list_recipes(console, json)
+    list_recipes(console, json)
 
 
 @app.command
@@ -496,20 +496,22 @@ def reproduce(
         only: Some recipes of the table, with commas between.
         data_root: Where data are looked for first.
     """
-    from graphcon.experiments import show_reproduction
+    from graphcon.experiments.reproduction_list import NAMES, show_names
 
     if not name:
-        show_reproduction.show_names(console)
+        show_names(console)
         return 0
-    if name not in show_reproduction.NAMES:
-        near = get_close_matches(name, show_reproduction.NAMES, n=1)
+    if name not in NAMES:
+        near = get_close_matches(name, NAMES, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"{name}: is nothing to reproduce.{hint} There are: {', '.join(show_reproduction.NAMES)}")
+        raise InputError(f"{name}: is nothing to reproduce.{hint} There are: {', '.join(NAMES)}")
     if workers < 1:
         raise InputError(f"--workers {workers}: must be at least 1")
     for folder in (out, runs):
         _check_folder(folder)
     chosen = tuple(filter(None, only.split(",")))
+    from graphcon.experiments import show_reproduction
+
     return show_reproduction.show(name, budget, out, runs, workers, chosen, data_root, console)
 
 

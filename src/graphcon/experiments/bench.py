@@ -54,7 +54,7 @@ WORKLOADS = (
 # A quick run takes no more steps than write this many values to edges in PyG's way: all of them, but for ppi.
 _QUICK_MESSAGES = 70_000_000
 
-# After so many rounds, and so many seconds, no more are begun: the complete run stays below six minutes.
+# After so many rounds, and so many seconds, no more are begun: the complete run stays below ten minutes.
 _LEAST_ROUNDS, _LONG = 2, 6.0
 
 

@@ -18,7 +18,6 @@ from graphcon.experiments.tables import (
     TABLES,
     Table,
     paper_figure,
-    rows,
 )
 from graphcon.report.figures import (
     Bar,
@@ -33,22 +32,7 @@ from graphcon.report.figures import (
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 
-NAMES = ("energy", "molecule", *TABLES, "page")
 UNITS = {"accuracy": "accuracy in %", "f1": "micro-averaged F1 in %", "mae": "mean absolute error"}
-
-
-def show_names(console: Console) -> None:
-    """Lists what can be reproduced."""
-    grid = Grid(box=SIMPLE)
-    for column in ("name", "what it is", "rows"):
-        grid.add_column(column, justify="right" if column == "rows" else "left")
-    grid.add_row("energy", "Dirichlet energy over 100 layers with random weights, a figure", "")
-    grid.add_row("molecule", "A molecule's atoms as coupled oscillators, a figure", "")
-    for table in TABLES.values():
-        grid.add_row(table.name, table.title, str(len(rows(table))))
-    grid.add_row("page", "docs/results.md, from the results that are kept", "")
-    console.print(grid)
-    console.print("Run one with: graphcon reproduce NAME --budget smoke|small|paper --workers N", highlight=False)
 
 
 def show(

@@ -185,23 +185,6 @@ def tune(recipe: Recipe, name: str, out: Path | None, trials: int, splits: list[
     )
 
 
-def list_recipes(console: Console, as_json: bool) -> None:
-    """Lists the packaged recipes."""
-    found = {name: recipes.summary(path) for name, path in recipes.packaged().items()}
-    if as_json:
-        print(json.dumps(found, indent=1))
-        return
-    table = Table(box=SIMPLE)
-    table.add_column("recipe", no_wrap=True)
-    table.add_column("what it is")
-    for name, text in found.items():
-        table.add_row(name, text)
-    console.print(table)
-    console.print(
-        "Train one with: graphcon train NAME; see it with: graphcon train NAME --print-recipe", highlight=False
-    )
-
-
 def _finished(place: Path) -> dict[str, Any] | None:
     file = RunFolder(place).metrics_file
     return json.loads(file.read_text()) if file.exists() else None
