@@ -1,3 +1,4 @@
+import math
 from functools import partial
 from typing import Any
 
@@ -66,23 +67,38 @@ class GATPPR(Stack):
 
 def pagerank_edges(edges: np.ndarray, nodes: int, alpha: float, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The ``k`` largest entries in every column of the PageRank matrix S, as edges ``[2, edges]`` with values."""
-    matrix = coo_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(nodes, nodes)).tocsr()
+    ones = np.ones(edges.shape[1], np.float32)
+    matrix = coo_array((ones, (edges[0], edges[1])), shape=(nodes, nodes)).tocsr()
     matrix.setdiag(1.0)
     scale = diags_array(matrix.sum(0) ** -0.5)
-    matrix = (1 - alpha) * (scale @ matrix @ scale)
-    steps = int(np.ceil(np.log(_TOLERANCE) / np.log1p(-alpha)))
+    matrix = (scale @ matrix @ scale * (1 - alpha)).tocsr()
+    weights = _weights(1 - alpha, symmetric=abs(matrix - matrix.T).max() < _TOLERANCE)
     k = min(k, nodes)
     found, values = [], []
     for first in range(0, nodes, _BLOCK):
         columns = np.arange(first, min(first + _BLOCK, nodes))
-        start = alpha * eye_array(nodes, len(columns), k=-first).toarray()
-        rank = start
-        for _ in range(steps):
-            rank = matrix @ rank + start
+        start = alpha * eye_array(nodes, len(columns), k=-first, dtype=np.float32).toarray()
+        rank, before = start, np.zeros_like(start)
+        for weight in weights:
+            rank, before = before + weight * (matrix @ rank + start - before), rank
         best = np.argpartition(rank, nodes - k, axis=0)[nodes - k :]  # [k, columns]
         found.append(np.stack([best.T.ravel(), np.repeat(columns, k)]))
         values.append(np.take_along_axis(rank, best, axis=0).T.ravel())
     return np.concatenate(found, axis=1), np.concatenate(values)
+
+
+def _weights(radius: float, symmetric: bool) -> list[np.float32]:
+    """By how much every step goes on from the one before the last, for a matrix of that spectral radius.
+
+    Steps of 1 are those of the power series. Chebyshev's need the square root of their number, and real eigenvalues.
+    """
+    if not symmetric:
+        return [np.float32(1)] * math.ceil(math.log(_TOLERANCE) / math.log(radius))
+    number = math.ceil(math.acosh(1 / _TOLERANCE) / math.acosh(1 / radius))
+    weights = [1.0, 1 / (1 - radius**2 / 2)]
+    while len(weights) < number:
+        weights.append(1 / (1 - radius**2 * weights[-1] / 4))
+    return [np.float32(weight) for weight in weights]
 
 
 CARDS = (
