@@ -19,10 +19,13 @@ _FASTMATH = {"reassoc", "contract", "nsz"}
 #: vectorised.
 index = np.uintp
 
-jit: Any = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)
+# Division by zero gives infinity, as everywhere else, and no exception whose check every loop would pay for.
+_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": _FASTMATH, "error_model": "numpy"}
+
+jit: Any = numba.njit(**_OPTIONS)
 #: For what is called once per row or edge: passing a dozen arrays costs more than what is done with them.
-inlined: Any = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, forceinline=True)
-parallel_jit: Any = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, parallel=True)
+inlined: Any = numba.njit(**_OPTIONS, forceinline=True)
+parallel_jit: Any = numba.njit(**_OPTIONS, parallel=True)
 
 
 class _Notice(event.Listener):
