@@ -33,7 +33,8 @@ splits. That favours GraphCON.
 
 Rows named *as printed* have the paper's Δt = α = γ = 1, which is exactly the plain stack of layers; the other GraphCON
 rows are oscillators proper. What equation a row uses is in its recipe and in the last column of the CSV file:
-`model.residual=True` means the linear term inside the activation, which is not in the paper's equation.
+`model.residual=True` means the linear term inside the activation, which is not in the paper's equation. Rows named
+*without linear term* leave it out and have otherwise the settings that were found with it.
 
 ## Verdict
 

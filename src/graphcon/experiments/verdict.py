@@ -42,7 +42,7 @@ def _better_than_its_layer(found: dict[str, Cells]) -> Claim:
             found[name].get(place._replace(model=place.model.removeprefix("graphcon-"), variant="")),
         )
         for name in ("homophilic", "heterophilic", "zinc", "superpixels")
-        for place, cell in _proper(found[name])
+        for place, cell in _proper(TABLES[name], found[name])
     ]
     return _better("GraphCON improves on the layer it wraps", pairs)
 
@@ -50,7 +50,10 @@ def _better_than_its_layer(found: dict[str, Cells]) -> Claim:
 def _better_than_no_graph(cells: Cells) -> Claim:
     """On web pages the words alone tell much: the MLP is what any use of the graph must beat."""
     table = TABLES["heterophilic"]
-    pairs = [(table, place, cell, cells.get(place._replace(model="mlp", variant=""))) for place, cell in _proper(cells)]
+    pairs = [
+        (table, place, cell, cells.get(place._replace(model="mlp", variant="")))
+        for place, cell in _proper(table, cells)
+    ]
     return _better("On heterophilic graphs GraphCON is better than a network that sees no graph (MLP)", pairs)
 
 
@@ -73,12 +76,7 @@ def _figures(found: dict[str, Cells]) -> Claim:
     reached, within, missed = [], [], []
     for name in ("homophilic", "heterophilic", "zinc", "superpixels"):
         table = TABLES[name]
-        best: dict[tuple[str, str], Cell] = {}  # of several variants the one that validation prefers
-        for place, cell in _proper(found[name]):
-            key = (place.dataset, place.model)
-            if cell.n and (key not in best or _gain(table, cell.val, best[key].val) > 0):
-                best[key] = cell
-        for (dataset, model), cell in best.items():
+        for (dataset, model, *_), cell in _proper(table, found[name]):
             figure = paper_figure(name, dataset, model)
             if figure is None:
                 continue
@@ -128,13 +126,19 @@ def _robust(cells: Cells) -> Claim:
     return Claim(text, "holds" if spread < 2 else "does not hold", f"alpha 0 to 1.4: {_told(values[:8], 1)}")
 
 
-def _proper(cells: Cells) -> Iterable[tuple[Place, Cell]]:
-    """The oscillators proper: as printed, with all coefficients one, it is the plain stack."""
-    return (
-        (place, cell)
-        for place, cell in cells.items()
-        if place.model.startswith("graphcon-") and "as printed" not in place.variant
-    )
+def _proper(table: Table, cells: Cells) -> Iterable[tuple[Place, Cell]]:
+    """The oscillators proper, of several variants the one that validation prefers.
+
+    As printed, with all coefficients one, it is the plain stack.
+    """
+    best: dict[tuple[str, str], tuple[Place, Cell]] = {}
+    for place, cell in cells.items():
+        if not place.model.startswith("graphcon-") or "as printed" in place.variant or cell.n == 0:
+            continue
+        key = (place.dataset, place.model)
+        if key not in best or _gain(table, cell.val, best[key][1].val) > 0:
+            best[key] = (place, cell)
+    return best.values()
 
 
 def _curves(cells: Cells, name: str, digits: int) -> tuple[list[float], list[float], str]:
