@@ -28,34 +28,50 @@ AXES = {
     "steps": [8, 16, 32, 64],
 }
 
+# What was measured by what is varied, the memory mode and the unit.
+Found = dict[tuple[str, str, str], list[float]]
+
 
 def main() -> None:
     options = _options()
     if options.threads is not None:
         torch.set_num_threads(options.threads)
     print(f"{options.coupling}, {torch.get_num_threads()} threads, base: {BASE}")
-    figure, panels = plt.subplots(2, len(AXES), figsize=(13, 5.5), sharex="col", sharey="row")
-    for column, (axis, values) in enumerate(AXES.items()):
+    found: Found = {}
+    for axis, values in AXES.items():
         for mode in ("store", "checkpoint"):
             points = [_measure(options.coupling, mode, replace(BASE, **{axis: value})) for value in values]
             seconds, peaks = zip(*points, strict=True)
-            for row, (what, measured) in enumerate((("ms", seconds), ("MB", peaks))):
-                slope = exponent(values, measured)
-                shown = " ".join(f"{value * (1e3 if what == 'ms' else 1e-6):>8.1f}" for value in measured)
-                print(f"{axis:>9} {mode:>10} {what}: {shown}   exponent {slope:.2f}", flush=True)
-                panels[row, column].loglog(values, measured, "o-", label=f"{mode}: exponent {slope:.2f}")
-        panels[0, column].set_title(axis)
-        for panel in panels[:, column]:
-            panel.legend(fontsize=8)
-            panel.grid(alpha=0.3)
-    panels[0, 0].set_ylabel("seconds a training step")
-    panels[1, 0].set_ylabel("bytes at peak")
-    figure.tight_layout()
-    figure.savefig(options.figure, dpi=110)
+            in_units = {"ms": [1e3 * value for value in seconds], "MB": [1e-6 * value for value in peaks]}
+            for unit, measured in in_units.items():
+                found[axis, mode, unit] = measured
+                shown = " ".join(f"{value:>8.1f}" for value in measured)
+                print(f"{axis:>9} {mode:>10} {unit}: {shown}   exponent {exponent(values, measured):.2f}", flush=True)
+    draw(found, options.figure)
     print(options.figure)
 
 
-def exponent(values: list[int], measured: tuple[float, ...]) -> float:
+def draw(found: Found, path: str) -> None:
+    """A column for what is varied, a row for time and one for memory."""
+    figure, panels = plt.subplots(2, len(AXES), figsize=(13, 5.5), sharex="col", sharey="row")
+    for (axis, mode, unit), measured in found.items():
+        column = list(AXES).index(axis)
+        panel, values = panels[0 if unit == "ms" else 1, column], AXES[axis]
+        panel.loglog(values, measured, "o-", label=f"{mode}: exponent {exponent(values, measured):.2f}")
+        panel.set_xticks(values, [f"{value:,}" for value in values])
+        panel.xaxis.minorticks_off()
+        panel.yaxis.set_major_formatter("{x:,.0f}")
+        panel.yaxis.set_minor_formatter("")
+        panel.legend(fontsize=8)
+        panel.grid(alpha=0.3)
+        panels[0, column].set_title(axis)
+    panels[0, 0].set_ylabel("ms a training step")
+    panels[1, 0].set_ylabel("MB at peak")
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+
+
+def exponent(values: list[int], measured: list[float]) -> float:
     """The slope of the line of least squares on logarithmic axes."""
     x, y = [math.log(value) for value in values], [math.log(max(value, 1e-9)) for value in measured]
     return statistics.linear_regression(x, y).slope
