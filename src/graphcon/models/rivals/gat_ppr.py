@@ -3,7 +3,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, diags_array, eye_array
+from scipy.sparse import coo_array, diags_array
 from torch import Tensor
 
 from graphcon import couplings
@@ -77,7 +77,8 @@ def pagerank_edges(edges: np.ndarray, nodes: int, alpha: float, k: int) -> tuple
     found, values = [], []
     for first in range(0, nodes, _BLOCK):
         columns = np.arange(first, min(first + _BLOCK, nodes))
-        start = alpha * eye_array(nodes, len(columns), k=-first, dtype=np.float32).toarray()
+        start = np.zeros((nodes, len(columns)), np.float32)
+        start[columns, np.arange(len(columns))] = alpha
         rank, before = start, np.zeros_like(start)
         for weight in weights:
             rank, before = before + weight * (matrix @ rank + start - before), rank
