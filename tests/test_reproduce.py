@@ -167,6 +167,17 @@ def test_better_than_its_layer_holds_in_part_where_one_of_two_is_better(tmp_path
     assert "not: graphcon-gcn on wisconsin (-10.0)" in claim.evidence
 
 
+def test_of_two_variants_the_one_that_validation_prefers_is_judged(tmp_path):
+    runs = [
+        run_of(80)._replace(val=90.0),
+        run_of(95, variant="without linear term")._replace(val=85.0),  # better on test data, which must not choose
+        run_of(70, model="gcn"),
+    ]
+    claim = verdict.verdicts(kept(tmp_path, "heterophilic", runs))[0]
+    assert "graphcon-gcn on texas (+10.0)" in claim.evidence
+    assert "+25.0" not in claim.evidence
+
+
 def test_depth_holds_only_where_graphcon_keeps_and_gcn_loses(tmp_path):
     def curve(model: str, *values: float) -> list[Run]:
         depths = (2, 4, 8, 16, 32, 64)
