@@ -72,9 +72,9 @@ def demo(
         act: The activation of the energy figure; much depends on it.
         energy_only: Whether to leave the training out.
     """
+    _check_folder(out)
     from graphcon.experiments import demo as showing
 
-    _check_folder(out)
     showing.show(out, seed, act, energy_only, console)
 
 
@@ -99,11 +99,11 @@ def bench(
         quick: Fewer rounds, without the largest graph, and fewer steps on ppi: under two minutes.
         threads: Number of threads. (default: as many as torch takes)
     """
-    from graphcon.experiments.bench_table import show
-
     if out.is_dir():
         raise InputError(f"--out {out}: is a folder. Name a file in it, {out / 'bench.json'}")
     _check_folder(out.parent)
+    from graphcon.experiments.bench_table import show
+
     out.parent.mkdir(parents=True, exist_ok=True)
     show(out, quick, threads, console)
 
@@ -245,11 +245,11 @@ def _training_commands(default: Recipe) -> None:
             seeds: How many seeds, counted from --seed on.
             out: Where the runs, compare.csv and compare.png go, by default runs/compare-DATA.
         """
-        from graphcon.experiments import compare_table
-
         name = Path(recipe).stem if recipe else (config.data.name or "own")
         place = out or Path("runs") / f"compare-{Path(name).stem}"
         _check_folder(place)
+        from graphcon.experiments import compare_table
+
         return compare_table.compare(config, models, depths, seeds, place, console)
 
     @app.command
@@ -369,12 +369,12 @@ def diagnose(
         seed: Seed of the split and of the weights.
         out: Where numbers and pictures go, by default the run folder or runs/diagnose.
     """
-    from graphcon.experiments import diagnose as diagnosing
-
     if (run is None) == (not compare):
         raise InputError("graphcon diagnose takes a run folder, or --compare and models with commas between")
     if out is not None:
         _check_folder(out)
+    from graphcon.experiments import diagnose as diagnosing
+
     if run is not None:
         diagnosing.diagnose_run(run, out, console)
         return

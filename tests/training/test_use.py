@@ -27,20 +27,11 @@ def command(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def own(tables: Path) -> Path:
     """A run on own tables, by the command line."""
-    told = (
-        "--nodes",
-        "nodes.csv",
-        "--edges",
-        "edges.csv",
-        "--target",
-        "label",
-        "--model.channels",
-        8,
-        "--model.steps",
-        2,
-    )
-    done = command("train", *told, "--trainer.epochs", 30, "--trainer.threads", 1, "--out", "run", cwd=tables)
-    assert done.returncode == 0, done.stderr
+    data = "--nodes nodes.csv --edges edges.csv --target label"
+    settings = "--model.channels 8 --model.steps 2 --trainer.epochs 30 --trainer.threads 1"
+    with pytest.MonkeyPatch.context() as here:
+        here.chdir(tables)
+        assert main(["train", *data.split(), *settings.split(), "--out", "run"]) == 0
     return tables
 
 
@@ -215,21 +206,10 @@ def test_a_search_that_makes_no_sense_is_refused(tiny: Recipe, tmp_path: Path, s
         tune.tune(replace(tiny, search=search), tmp_path / "study", 2)
 
 
-def test_several_splits_and_seeds_are_trained_and_averaged(tmp_path: Path):
-    line = (
-        "train",
-        "cora-gcn",
-        "--model.steps",
-        1,
-        "--model.channels",
-        4,
-        "--trainer.epochs",
-        2,
-        "--trainer.threads",
-        1,
-    )
-    done = command(*line, "--seeds", 2, "--out", "runs", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+def test_several_splits_and_seeds_are_trained_and_averaged(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = "--model.steps 1 --model.channels 4 --trainer.epochs 2 --trainer.threads 1"
+    assert main(["train", "cora-gcn", *settings.split(), "--seeds", "2", "--out", "runs"]) == 0
     summary = json.loads((tmp_path / "runs/metrics.json").read_text())
     values = [
         json.loads((tmp_path / f"runs/split-0-seed-{s}/metrics.json").read_text())["test"]["accuracy"] for s in (0, 1)
