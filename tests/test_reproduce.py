@@ -174,7 +174,7 @@ def test_of_two_variants_the_one_that_validation_prefers_is_judged(tmp_path):
         run_of(70, model="gcn"),
     ]
     claim = verdict.verdicts(kept(tmp_path, "heterophilic", runs))[0]
-    assert "graphcon-gcn on texas (+10.0)" in claim.evidence
+    assert "better in a single run, the spread unknown: graphcon-gcn on texas (+10.0)" in claim.evidence
     assert "+25.0" not in claim.evidence
 
 
