@@ -48,8 +48,8 @@ def write_page(out: Path, page: Path) -> None:
     parts += [f"| {claim.text} | **{claim.verdict}** | {claim.evidence} |\n" for claim in verdicts(out)]
     hours = sum(facts(out, name).get("hours", 0.0) for name in TABLES)
     parts.append(
-        f"\n{hours:.1f} hours of training in all: the sum of the wall times of all runs, several of which ran at a time "
-        "on the same cores, or waited for others.\n"
+        f"\n{hours:.1f} hours of training in all: the sum of the wall times of all runs, several of which ran at a "
+        "time on the same cores, or waited for others.\n"
     )
     for name in TABLES:
         parts.append(section(out, name, page.parent))
