@@ -232,6 +232,28 @@ def test_recipes_of_proteins_learn_planted_labels_on_the_real_edges(name, benchm
     assert measured["test"]["f1"] > 0.6  # half of the labels are set: a guess has 0.5
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([80, 81, 80, 81, 80, 81, 80, 81], "holds"),
+        ([90, 81, 80, 81, 80, 81, 80, 70], "does not hold"),
+        ([80, 81, 80, 81, 80, 81, 80], "not measured"),
+    ],
+)
+def test_alpha_is_said_to_matter_where_the_intervals_of_best_and_worst_are_apart(values, expected, tmp_path):
+    points = TABLES["sensitivity"].points
+    runs = [
+        run_of(value + 0.1 * seed, dataset="sensitivity", variant=point.label, seed=seed)
+        for value, point in zip(values, points, strict=False)
+        for seed in range(3)
+    ]
+    results.write(tmp_path / "sensitivity.csv", runs)
+    assert verdict.verdicts(tmp_path)[-1].verdict == expected
+    results.write(tmp_path / "sensitivity.csv", [run for run in runs if run.seed == 0])
+    single = "unclear" if expected == "does not hold" else expected
+    assert verdict.verdicts(tmp_path)[-1].verdict == single
+
+
 def test_the_lines_of_sensitivity_go_from_left_to_right_and_share_the_point_where_they_cross():
     table = TABLES["sensitivity"]
     runs = [run_of(50.0, dataset="sensitivity", variant=point.label) for point in table.points]

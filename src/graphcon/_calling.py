@@ -1,6 +1,8 @@
 """Calling any model with what its forward names."""
 
 import inspect
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from torch.nn import Module
@@ -9,7 +11,7 @@ from torch_geometric.data import Data
 
 def arguments(model: Module, data: Data) -> dict[str, Any]:
     """What the data have of the arguments that a model's forward names: any of PyG's models, or one of ours."""
-    names = inspect.signature(model.forward).parameters
+    names = _names(getattr(model.forward, "__func__", model.forward))
     available = {
         "x": data.x,
         "edge_index": data.edge_index,
@@ -21,3 +23,9 @@ def arguments(model: Module, data: Data) -> dict[str, Any]:
         "pos": data.get("pos"),
     }
     return {name: value for name, value in available.items() if name in names and value is not None}
+
+
+@lru_cache
+def _names(forward: Callable[..., Any]) -> frozenset[str]:
+    """What a function calls its arguments. Asking takes as long as a small product, and is done for every batch."""
+    return frozenset(inspect.signature(forward).parameters)
