@@ -28,11 +28,11 @@ wraps were searched with the same number of trials: 25 on web pages (the MLP too
 rate, decay and dropout of the input were searched in 8 trials each for GCN, GraphCON-GCN and GraphCON-Tran, the rest is
 as found on Cora; GAT and GraphCON-GAT have there what was found for GCN and GraphCON-GCN. Superpixels, ZINC, the depth
 studies and graph transfer have settings tried by hand on validation data. The trials were equal, the care was not: some
-fifty runs by hand on the validation data of Cora, ten on those of Citeseer, thirty on those of ZINC and fifteen on those
-of superpixels, nearly all of GraphCON alone, shaped the spaces that were searched or the settings themselves; the space
-of GraphCON-Tran was drawn around the settings of GRAND, whose attention it has, after a search in another space on Cora
-had found less and a second had been stopped early; and a first search of GraphCON-GCN on Texas was thrown away for one on
-fewer splits. That favours GraphCON.
+fifty runs by hand on the validation data of Cora, ten on those of Citeseer, thirty on those of ZINC and fifteen on
+those of superpixels, nearly all of GraphCON alone, shaped the spaces that were searched or the settings themselves; the
+space of GraphCON-Tran was drawn around the settings of GRAND, whose attention it has, after a search in another space
+on Cora had found less and a second had been stopped early; and a first search of GraphCON-GCN on Texas was thrown away
+for one on fewer splits. That favours GraphCON.
 
 Rows named *as printed* have the paper's Δt = α = γ = 1, which is exactly the plain stack of layers; the other GraphCON
 rows are oscillators proper. What equation a row uses is in its recipe and in the last column of the CSV file:

@@ -189,12 +189,12 @@ TABLES = {
             ("zinc",),
             "mae",
             _ZINC,
-            note="Rate, batches and depth of GCN were searched in eight trials on 3,000 molecules; clipped gradients and "
-            "smaller batches, tried by hand, did it no good. GraphCON-GCN was searched likewise and then by hand on "
-            "validation data, in some thirty runs: smaller batches and clipped gradients did it good. GraphCON-GAT has "
-            "the settings of GraphCON-GCN; other rows have not been searched. With the paper's alpha = 0.215 and "
-            "gamma = 1.115 untrained oscillators grow some hundredfold in 20 steps (see theory.md), and ten epochs "
-            "ended at an error of 1.10.",
+            note="Rate, batches and depth of GCN were searched in eight trials on 3,000 molecules; clipped gradients "
+            "and smaller batches, tried by hand, did it no good. GraphCON-GCN was searched likewise and then by "
+            "hand on validation data, in some thirty runs: smaller batches and clipped gradients did it good. "
+            "GraphCON-GAT has the settings of GraphCON-GCN; other rows have not been searched. With the paper's "
+            "alpha = 0.215 and gamma = 1.115 untrained oscillators grow some hundredfold in 20 steps (see "
+            "theory.md), and ten epochs ended at an error of 1.10.",
         ),
         Table(
             "superpixels",
@@ -227,12 +227,13 @@ TABLES = {
             _PUBLIC,
             _depths(2, 4, 8, 16, 32, 64, dt=1.0, time=6.0),
             "depth",
-            note="Steps of GraphCON are 1 long, and shorter where the total time would exceed 6; the paper has steps of 1 "
-            "at every depth. That rule was chosen by hand on the validation part, in some fifteen runs of GraphCON "
-            "alone: with steps of 0.5 throughout, 64 layers had 71 % there with one decay and 32 % with another. GCN and "
-            "DropEdge were searched at two layers, GraphCON-GCN at sixteen, in 30 trials each; what the last of these "
-            "found did less well over three seeds than the settings searched on other splits of Cora, which are used, "
-            "with relu. Test data had been read once before, with settings found by hand (79.5 % at most).",
+            note="Steps of GraphCON are 1 long, and shorter where the total time would exceed 6; the paper has steps "
+            "of 1 at every depth. That rule was chosen by hand on the validation part, in some fifteen runs of "
+            "GraphCON alone: with steps of 0.5 throughout, 64 layers had 71 % there with one decay and 32 % with "
+            "another. GCN and DropEdge were searched at two layers, GraphCON-GCN at sixteen, in 30 trials each; "
+            "what the last of these found did less well over three seeds than the settings searched on other "
+            "splits of Cora, which are used, with relu. Test data had been read once before, with settings found "
+            "by hand (79.5 % at most).",
         ),
         Table(
             "sensitivity",
