@@ -58,6 +58,11 @@ def test_the_paper_figures_are_found_by_row_and_depth():
     assert tables.paper_figure("heterophilic", "cornell-fixed", "gcn") is None
 
 
+def test_an_interval_of_shares_ends_at_none_and_at_all():
+    runs = [run_of(value, seed=seed) for seed, value in enumerate((100.0, 21.5, 21.5))]
+    assert "**47.7 ± 45.3** [0.0, 100.0] (n = 3)" in results.markdown(TABLES["heterophilic"], runs)
+
+
 def test_a_cell_has_mean_spread_and_student_interval():
     values = [80.0, 82.0, 87.0]
     cell = results.Cell.of([run_of(value, split=n) for n, value in enumerate(values)])

@@ -157,9 +157,9 @@ def cells(table: Table, runs: Iterable[Run]) -> dict[Place, Cell]:
 def markdown(table: Table, runs: list[Run]) -> str:
     """The table: a line a row, ours beside the paper's."""
     found = cells(table, runs)
-    digits = 3 if table.metric == "mae" else 1
+    digits = table.digits
     if table.axis in ("line", "map"):
-        return _as_list(found, digits)
+        return _as_list(found, table)
     columns = list(dict.fromkeys((place.dataset, place.point) for place in found))
     rows = list(dict.fromkeys((place.model, place.variant) for place in found))
     names = [point or dataset for dataset, point in columns]
@@ -171,7 +171,7 @@ def markdown(table: Table, runs: list[Run]) -> str:
         told = []
         for dataset, point in columns:
             cell = found.get(Place(dataset, model, variant, point))
-            told += [_ours(cell, digits), _papers(paper_figure(table.name, dataset, model, point), cell, digits)]
+            told += [_ours(cell, table), _papers(paper_figure(table.name, dataset, model, point), cell, digits)]
         lines.append(f"| {model}{f' ({variant})' if variant else ''} | " + " | ".join(told) + " |")
     return "\n".join(lines) + "\n"
 
@@ -182,21 +182,24 @@ def _row_order(row: tuple[str, str]) -> tuple[str, bool, str]:
     return (model.removeprefix("graphcon-"), model.startswith("graphcon-"), variant)
 
 
-def _as_list(found: dict[Place, Cell], digits: int) -> str:
+def _as_list(found: dict[Place, Cell], table: Table) -> str:
     lines = ["| model | point | ours |", "|---|---|---|"]
-    lines += [f"| {place.model} | {place.point} | {_ours(cell, digits)} |" for place, cell in found.items()]
+    lines += [f"| {place.model} | {place.point} | {_ours(cell, table)} |" for place, cell in found.items()]
     return "\n".join(lines) + "\n"
 
 
-def _ours(cell: Cell | None, digits: int) -> str:
+def _ours(cell: Cell | None, table: Table) -> str:
     if cell is None:
         return "not measured"
+    digits = table.digits
     lost = f", {cell.diverged} diverged" if cell.diverged else ""
     if cell.n == 0:
         return f"{cell.diverged} of {cell.diverged} diverged"
     if cell.n == 1:
         return f"**{cell.mean:.{digits}f}** (n = 1{lost})"
-    low, high = cell.mean - cell.interval, cell.mean + cell.interval
+    # Of runs that differ much Student's interval is wider than what a share or an error can be.
+    low, high = max(cell.mean - cell.interval, 0.0), cell.mean + cell.interval
+    high = high if table.metric == "mae" else min(high, 100.0)
     spread = f"{cell.mean:.{digits}f} ± {cell.sd:.{digits}f}"
     return f"**{spread}** [{low:.{digits}f}, {high:.{digits}f}] (n = {cell.n}{lost})"
 

@@ -119,7 +119,7 @@ def _told(run: Run, table: Table) -> str:
 
 
 def _grid(table: Table, runs: list[Run]) -> Grid:
-    digits = 3 if table.metric == "mae" else 1
+    digits = table.digits
     grid = Grid(title=f"{UNITS[table.metric]}, on test data", title_justify="left", box=SIMPLE)
     for column in ("data", "model", "", "ours", "n", "paper", "seconds"):
         grid.add_column(column, justify="right" if column in ("ours", "n", "paper", "seconds") else "left")

@@ -91,6 +91,11 @@ class Table:
         """What a value is multiplied by: shares are shown in percent."""
         return 1.0 if self.metric == "mae" else 100.0
 
+    @property
+    def digits(self) -> int:
+        """How many digits after the point a value is shown with."""
+        return 3 if self.metric == "mae" else 1
+
 
 @dataclass(frozen=True)
 class Job:

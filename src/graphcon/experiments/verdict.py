@@ -64,7 +64,7 @@ def _better(text: str, pairs: list[tuple[Table, Place, Cell, Cell | None]]) -> C
         if base is None or base.n == 0 or cell.n == 0:
             continue
         gain, wide = _gain(table, cell.mean, base.mean), cell.interval + base.interval
-        told = f"{place.model} on {place.dataset} ({gain:+.{_digits(table)}f})"
+        told = f"{place.model} on {place.dataset} ({gain:+.{table.digits}f})"
         better = single if min(cell.n, base.n) == 1 else clear if gain > wide else not_clear
         (better if gain > 0 else worse).append(told)
     evidence = _listed(
@@ -85,7 +85,7 @@ def _figures(found: dict[str, Cells]) -> Claim:
             if figure is None:
                 continue
             gain = _gain(table, cell.mean, figure[0])
-            label = f"{model} on {dataset} ({gain:+.{_digits(table)}f})"
+            label = f"{model} on {dataset} ({gain:+.{table.digits}f})"
             (reached if gain >= 0 else within if gain >= -2 * (figure[1] or 0.0) else missed).append(label)
     evidence = _listed(
         ("reached: ", reached), ("within two of the paper's standard deviations: ", within), ("missed: ", missed)
@@ -181,10 +181,6 @@ def _curves(cells: Cells, name: str, digits: int) -> tuple[list[float], list[flo
 
 def _gain(table: Table, ours: float, theirs: float) -> float:
     return theirs - ours if table.metric == "mae" else ours - theirs
-
-
-def _digits(table: Table) -> int:
-    return 3 if table.metric == "mae" else 1
 
 
 def _each(runs: int) -> str:
