@@ -1,5 +1,6 @@
 """Figures of the reproduced tables: ours beside the paper's."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from graphcon.report.figures._style import PALETTE, drawing
+
+_LETTERS_PER_INCH = 9  # of a title
 
 
 class Bar(NamedTuple):
@@ -19,7 +22,7 @@ class Bar(NamedTuple):
 
 
 def rows_figure(groups: Mapping[str, Mapping[str, Bar]], path: Path, title: str, label: str) -> None:
-    """Draws a panel per data set: a line per row with our mean and standard deviation, the paper's as a diamond.
+    """Draws a panel per data set and in all of them a line per row: our mean and spread, the paper's as a diamond.
 
     Args:
         groups: The rows of every data set, by their names.
@@ -27,23 +30,25 @@ def rows_figure(groups: Mapping[str, Mapping[str, Bar]], path: Path, title: str,
         title: What is shown.
         label: Name and unit of the values.
     """
-    most = max(len(rows) for rows in groups.values())
-    with drawing(path, 1.6 + 3.1 * len(groups), 1.4 + 0.32 * most) as figure:
-        panels: Sequence[Axes] = figure.subplots(1, len(groups), squeeze=False)[0]
+    names = list(dict.fromkeys(name for rows in groups.values() for name in rows))
+    width = 0.5 + 0.085 * max(map(len, names)) + 2.5 * len(groups)
+    with drawing(path, width, 1.6 + 0.32 * len(names)) as figure:
+        panels: Sequence[Axes] = figure.subplots(1, len(groups), squeeze=False, sharey=True)[0]
         for axes, (dataset, rows) in zip(panels, groups.items(), strict=True):
-            for place, bar in enumerate(rows.values()):
+            for name, bar in rows.items():
+                place = names.index(name)
                 axes.errorbar(bar.mean, place, xerr=bar.sd, fmt="o", color=PALETTE[0], capsize=3)
                 if bar.paper is not None:
                     axes.plot(bar.paper, place, "D", color=PALETTE[1], markerfacecolor="none")
-            axes.set_yticks(range(len(rows)), list(rows))
-            axes.set_ylim(len(rows) - 0.4, -0.6)
+            axes.set_yticks(range(len(names)), names)
+            axes.set_ylim(len(names) - 0.4, -0.6)
             axes.set_title(dataset, fontsize=11)
             axes.set_xlabel(label)
         panels[0].plot([], [], "o", color=PALETTE[0], label="ours, mean ± sd")
         if any(bar.paper is not None for rows in groups.values() for bar in rows.values()):
             panels[0].plot([], [], "D", color=PALETTE[1], markerfacecolor="none", label="the paper's")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-        figure.suptitle(title, x=0.01, ha="left")
+        figure.suptitle(textwrap.fill(title, int(_LETTERS_PER_INCH * width)), x=0.01, ha="left")
 
 
 def lines_figure(
