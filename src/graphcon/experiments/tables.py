@@ -248,8 +248,8 @@ TABLES = {
             _IMAGES_MANY | {"small": Budget(1, 3, 4, 5_000)},
             _lines(),
             "line",
-            note="Eight steps of 0.5; the paper has 32 layers and does not say how long its steps are. The rule by which "
-            "the verdict judges this table, the analysis of variance, was taken after its runs had been seen; by the "
+            note="Eight steps of 0.5; the paper has 32 layers and does not say how long its steps are. The rule by "
+            "which the verdict judges this table, the analysis of variance, was taken after its runs had been seen; by the "
             "intervals of the best and the worst point, the rule before it, the verdict was unclear.",
         ),
         Table(
