@@ -249,8 +249,8 @@ TABLES = {
             _lines(),
             "line",
             note="Eight steps of 0.5; the paper has 32 layers and does not say how long its steps are. The rule by "
-            "which the verdict judges this table, the analysis of variance, was taken after its runs had been seen; by the "
-            "intervals of the best and the worst point, the rule before it, the verdict was unclear.",
+            "which the verdict judges this table, the analysis of variance, was taken after its runs had been seen; by "
+            "the intervals of the best and the worst point, the rule before it, the verdict was unclear.",
         ),
         Table(
             "map",
