@@ -6,7 +6,7 @@ walk; hence arrays, and what depends on the plan alone is kept.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,24 +16,23 @@ from graphcon.kernels.counter import threshold
 from graphcon.kernels.plan import ACTIVATIONS, Plan
 from graphcon.kernels.workspace import scratch
 
+Arrays = tuple[np.ndarray, ...]
+
 #: What gradients will be asked for, besides any at all (1): those of the edges, of alpha and gamma, of x and y.
 NEED_EDGE, NEED_COEFFICIENTS, NEED_STATE = 2, 4, 8
 
 
 def forward(
-    x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan,
-    need: int, saved: Tensor,
+    x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Arrays, seeds: Tensor, steps: int, plan: Plan,
+    need: int, saved: Tensor, threads: int,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Runs the steps. What the backward pass needs goes to `saved`; what it does not has one or two places in turn."""
     from graphcon.kernels.loops import walk
 
-    slots = graph[1].size(0)
-    sizes = stacks(plan, x.size(0), x.size(1), slots, steps, need)
-    kept = _cut(saved, sizes)
-    work = [(0 if depth else least, length) for (depth, length), least in zip(sizes, (2, 1, 1, 1, 2), strict=True)]
-    work.append((1, _val_size(plan, slots)))
-    *work, val = _cut(scratch(x, length_of(work)), work)
-    xs, hs, slopes, attentions, ys = (a if len(a) else b for a, b in zip(kept, work, strict=True))
+    sizes = plan, x.size(0), x.size(1), len(graph[1]), steps, need
+    kept, room = _kept(*sizes), _room_forward(*sizes)
+    *work, val = _cut(scratch(x, room.length), room)
+    xs, hs, slopes, attentions, ys = (a if len(a) else b for a, b in zip(_cut(saved, kept), work, strict=True))
     fixed = attends = gates = None
     if plan.attends:
         attends = *_scores(plan), attentions, val[0]
@@ -41,34 +40,25 @@ def forward(
         gates = (plan.kind == "gated-mean",)
     else:
         fixed = True
-    last_x, last_y = torch.empty_like(x), torch.empty_like(y)
+    last_x, last_y = scratch(x, *x.shape), scratch(y, *y.shape)
     walk.forward(
-        tuple(part.numpy() for part in graph), *_told(plan, x.dtype), seeds.numpy(), edge.numpy(),
-        _parameters(theta, x, plan), fixed, attends, gates, x.numpy(), y.numpy(), (steps, xs, hs, slopes, ys),
-        last_x.numpy(), last_y.numpy(),
+        threads, graph, *_told(plan, x.dtype), seeds.numpy(), edge.numpy(), _parameters(theta, x, plan), fixed, attends,
+        gates, x.numpy(), y.numpy(), (steps, xs, hs, slopes, ys), last_x.numpy(), last_y.numpy(),
     )  # fmt: skip
     return last_x, last_y
 
 
 def backward(
     gx: Tensor, gy: Tensor, gtheta: Tensor, gedge: Tensor, x: Tensor, y: Tensor, theta: Tensor, edge: Tensor,
-    graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan, need: int, saved: Tensor,
+    graph: Arrays, seeds: Tensor, steps: int, plan: Plan, need: int, saved: Tensor, threads: int,
 ) -> None:  # fmt: skip
     """Takes the gradients of the results to those of the arguments, all in place."""
     from graphcon.kernels.loops import walk
 
-    (nodes, channels), slots = x.shape, graph[1].size(0)
-    xs, hs, slopes, attentions, ys = _cut(saved, stacks(plan, nodes, channels, slots, steps, need))
-    sizes = [
-        (nodes, plan.columns(channels)),
-        (0 if plan.skip else nodes, channels),
-        (1, _val_size(plan, slots)),
-        (1, slots * plan.heads if plan.attends else 0),
-        (nodes if plan.kind == "dynamic" else 0, plan.heads * plan.width),
-        (nodes if plan.gated else 0, plan.width),
-        (nodes if plan.gated else 0, plan.width),
-    ]
-    gh, gz, val, g, gvectors, top, bottom = _cut(scratch(x, length_of(sizes)), sizes)
+    (nodes, channels), slots = x.shape, len(graph[1])
+    room = _room_backward(plan, nodes, channels, slots)
+    xs, hs, slopes, attentions, ys = _cut(saved, _kept(plan, nodes, channels, slots, steps, need))
+    gh, gz, val, g, gvectors, top, bottom = _cut(scratch(x, room.length), room)
     fixed = attends = gates = None
     if plan.attends:
         attends = *_scores(plan), attentions, val[0], g[0], gvectors
@@ -77,11 +67,32 @@ def backward(
     else:
         fixed = True
     walk.backward(
-        tuple(part.numpy() for part in graph), *_told(plan, x.dtype), seeds.numpy(), edge.numpy(),
-        _parameters(theta, x, plan), fixed, attends, gates, x.numpy(), y.numpy(), (steps, xs, hs, slopes, ys),
-        bool(need & NEED_COEFFICIENTS), bool(need & NEED_STATE), gx.numpy(), gy.numpy(), _parameters(gtheta, x, plan),
-        gedge.numpy(), gh, *((gh, plan.skip_at) if plan.skip else (gz, 0)),
+        threads, graph, *_told(plan, x.dtype), seeds.numpy(), edge.numpy(), _parameters(theta, x, plan), fixed, attends,
+        gates, x.numpy(), y.numpy(), (steps, xs, hs, slopes, ys), bool(need & NEED_COEFFICIENTS),
+        bool(need & NEED_STATE), gx.numpy(), gy.numpy(), _parameters(gtheta, x, plan), gedge.numpy(), gh,
+        *((gh, plan.skip_at) if plan.skip else (gz, 0)),
     )  # fmt: skip
+
+
+class Layout(NamedTuple):
+    """How matrices stand one after the other in one block of memory."""
+
+    length: int
+    places: tuple[tuple[int, int, int, int], ...]  # where each begins and ends, its rows and its columns
+
+    @staticmethod
+    def of(sizes: Sequence[tuple[int, int]]) -> "Layout":
+        """Of matrices of these sizes."""
+        places, start = [], 0
+        for rows, columns in sizes:
+            places.append((start, start + rows * columns, rows, columns))
+            start += padded(rows * columns)
+        return Layout(start, tuple(places))
+
+
+def saved_length(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> int:
+    """How many numbers the backward pass needs."""
+    return Layout.of(stacks(plan, nodes, channels, slots, steps, need)).length
 
 
 def stacks(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> list[tuple[int, int]]:
@@ -98,23 +109,43 @@ def stacks(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: 
     ]
 
 
+@lru_cache
+def _kept(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> Layout:
+    return Layout.of(stacks(plan, nodes, channels, slots, steps, need))
+
+
+@lru_cache
+def _room_forward(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> Layout:
+    """Room for what is not kept."""
+    sizes = zip(stacks(plan, nodes, channels, slots, steps, need), (2, 1, 1, 1, 2), strict=True)
+    return Layout.of(
+        [*((0 if depth else least, length) for (depth, length), least in sizes), (1, _val_size(plan, slots))]
+    )
+
+
+@lru_cache
+def _room_backward(plan: Plan, nodes: int, channels: int, slots: int) -> Layout:
+    return Layout.of(
+        [
+            (nodes, plan.columns(channels)),
+            (0 if plan.skip else nodes, channels),
+            (1, _val_size(plan, slots)),
+            (1, slots * plan.heads if plan.attends else 0),
+            (nodes if plan.kind == "dynamic" else 0, plan.heads * plan.width),
+            (nodes if plan.gated else 0, plan.width),
+            (nodes if plan.gated else 0, plan.width),
+        ]
+    )
+
+
 def padded(length: int) -> int:
     """A length that keeps what follows aligned, so that products of it come out the same wherever it is."""
     return (length + 15) // 16 * 16
 
 
-def length_of(sizes: Sequence[tuple[int, int]]) -> int:
-    """How long a block of memory is that holds matrices of these sizes."""
-    return sum(padded(rows * columns) for rows, columns in sizes)
-
-
-def _cut(block: Tensor, sizes: Sequence[tuple[int, int]]) -> list[Any]:
-    """Matrices of these sizes, one after the other in one block of memory."""
-    values, end, parts = block.numpy(), 0, []
-    for rows, columns in sizes:
-        parts.append(values[end : end + rows * columns].reshape(rows, columns))
-        end += padded(rows * columns)
-    return parts
+def _cut(block: Tensor, layout: Layout) -> list[Any]:
+    values = block.numpy()
+    return [values[begin:end].reshape(rows, columns) for begin, end, rows, columns in layout.places]
 
 
 @lru_cache

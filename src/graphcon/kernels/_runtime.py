@@ -4,7 +4,8 @@ import importlib.util
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,6 +18,7 @@ _switched_off = 0
 _started = False
 _forked = False
 _one_at_a_time = threading.Lock()
+_NOTHING = nullcontext()
 
 
 @contextmanager
@@ -54,23 +56,31 @@ def compiled(x: Tensor) -> bool:
 def threads(work: int) -> Iterator[None]:
     """Gives the loops as many threads as torch has, and no more than the work is worth."""
     import numba
-    from numba.core import config
 
-    if not _started:
-        _start()
-    before = numba.get_num_threads()
-    wanted = min(threads_of_torch(), 1 + work // _WORK_PER_THREAD, getattr(config, "NUMBA_NUM_THREADS"))  # noqa: B009  # set from the environment
-    # Numba's own pool, where there is no OpenMP, may be entered by one Python thread at a time.
-    layer = getattr(config, "THREADING_LAYER")  # noqa: B009  # set from the environment
-    with nullcontext() if layer in ("omp", "tbb") else _one_at_a_time:
-        if wanted == before:
-            yield
-            return
+    wanted = threads_for(work)
+    with pool():
+        before = numba.get_num_threads()
         numba.set_num_threads(wanted)
         try:
             yield
         finally:
             numba.set_num_threads(before)
+
+
+def threads_for(work: int) -> int:
+    """As many threads as torch has, and no more than the work is worth; they are started if need be."""
+    from numba.core import config
+
+    if not _started:
+        _start()
+    return min(threads_of_torch(), 1 + work // _WORK_PER_THREAD, getattr(config, "NUMBA_NUM_THREADS"))  # noqa: B009  # set from the environment
+
+
+def pool() -> AbstractContextManager[Any]:
+    """What to hold while loops run: Numba's own pool, where there is no OpenMP, takes one Python thread at a time."""
+    from numba.core import config
+
+    return _NOTHING if getattr(config, "THREADING_LAYER") in ("omp", "tbb") else _one_at_a_time  # noqa: B009  # set from the environment
 
 
 def threads_of_torch() -> int:

@@ -73,7 +73,7 @@ class Coupling:
         edges = self.edge is not None and self.edge.requires_grad
         state = x.requires_grad or y.requires_grad
         need = needed * (1 + 2 * edges + 4 * coefficients + 8 * state)
-        return take_steps(x, y, theta, edge, self.graph[:5], seeds, steps, plan, need)
+        return take_steps(x, y, theta, edge, self.graph, seeds, steps, plan, need)
 
     def _edge(self, x: Tensor) -> Tensor:
         return x.new_empty(0, self.plan.sums) if self.edge is None else self.edge

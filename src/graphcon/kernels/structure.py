@@ -3,6 +3,7 @@
 import threading
 import weakref
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -13,13 +14,7 @@ from torch_geometric import EdgeIndex
 from graphcon.kernels import _runtime
 
 
-class Graph(NamedTuple):
-    """A graph by targets (CSR) and by sources (its transpose). Slots are places in the rows, in order.
-
-    Where every node gets exactly one self-loop, how many slots are used depends on the data; all arrays are as long
-    as the number of edges and nodes together, and rows end where `ptr` says.
-    """
-
+class _Parts(NamedTuple):
     ptr: Tensor  # [nodes + 1] int32: where the slots of a target begin
     col: Tensor  # [slots] int32: the source
     tptr: Tensor  # [nodes + 1] int32: where the entries of a source begin
@@ -27,6 +22,19 @@ class Graph(NamedTuple):
     tslot: Tensor  # [slots] int32: the slot of that entry
     row: Tensor  # [slots] int64: the target of a slot
     edge: Tensor  # [slots] int64: the edge in a slot; `edges` for an added loop, `edges + 1` for an unused slot
+
+
+class Graph(_Parts):
+    """A graph by targets (CSR) and by sources (its transpose). Slots are places in the rows, in order.
+
+    Where every node gets exactly one self-loop, how many slots are used depends on the data; all arrays are as long
+    as the number of edges and nodes together, and rows end where `ptr` says.
+    """
+
+    @cached_property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """ptr, col, tptr, trow and tslot, as the loops take them."""
+        return tuple(part.numpy() for part in self[:5])
 
     def spread(self, per_edge: Tensor, loop: float) -> Tensor:
         """From one value per edge to one per slot: added loops get `loop`, unused slots zero."""

@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels import _compiled, _runtime, plain
-from graphcon.kernels._compiled import NEED_EDGE, length_of, stacks
+from graphcon.kernels._compiled import NEED_EDGE
 from graphcon.kernels.plan import Plan
+from graphcon.kernels.structure import Graph
 from graphcon.kernels.workspace import scratch
 
 
@@ -85,8 +86,9 @@ def _run(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     x, y, edge = x.contiguous(), y.contiguous(), edge.contiguous()
     if _runtime.compiled(x):
-        with _runtime.threads(_work(x, graph, plan)):
-            return _compiled.forward(x, y, theta, edge, graph, seeds, steps, plan, need, saved)
+        threads = _runtime.threads_for(_work(x, graph, plan))
+        with _runtime.pool():
+            return _compiled.forward(x, y, theta, edge, _arrays(graph), seeds, steps, plan, need, saved, threads)
     return _plain_walk(x, y, theta, edge, graph, seeds, steps, plan)
 
 
@@ -105,7 +107,7 @@ def _(x, y, theta, edge, graph, seeds, steps, *args):
 
 
 def _saved_size(x: Tensor, graph: Sequence[Tensor], steps: int, plan: Plan, need: int) -> int:
-    return length_of(stacks(plan, x.size(0), x.size(1), graph[1].size(0), steps, need))
+    return _compiled.saved_length(plan, x.size(0), x.size(1), graph[1].size(0), steps, need)
 
 
 @torch.library.custom_op("graphcon::walk_backward", mutates_args=())
@@ -155,8 +157,11 @@ def _run_back(
     x, y, edge = x.contiguous(), y.contiguous(), edge.contiguous()
     if _runtime.compiled(x):
         wanted = gedge if need & NEED_EDGE else gedge[:0]
-        with _runtime.threads(_work(x, graph, plan)):
-            _compiled.backward(gx, gy, gtheta, wanted, x, y, theta, edge, graph, seeds, steps, plan, need, saved)
+        arrays, threads = _arrays(graph), _runtime.threads_for(_work(x, graph, plan))
+        with _runtime.pool():
+            _compiled.backward(
+                gx, gy, gtheta, wanted, x, y, theta, edge, arrays, seeds, steps, plan, need, saved, threads
+            )
         return gx, gy, gtheta, gedge
     with _runtime.autograd_inside_an_op():
         inputs = [value.detach().requires_grad_() for value in (x, y, theta, edge)]
@@ -173,35 +178,33 @@ def _(gx, gy, gtheta, gedge, x, y, theta, edge, *args):
 
 def _setup(ctx: Any, inputs: tuple, output: tuple) -> None:
     x, y, theta, edge, graph, seeds, steps, *numbers, need = inputs
-    _keep(ctx, x, y, theta, edge, graph, seeds, steps, Plan(*numbers), need, output[4])
-    ctx.others = len(numbers) + 3
-
-
-def _keep(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need, saved) -> None:
-    ctx.save_for_backward(x, y, theta, edge, seeds, saved, *graph)
-    ctx.steps, ctx.plan, ctx.need = steps, plan, need
+    ctx.save_for_backward(x, y, theta, edge, seeds, output[4], *graph)
+    ctx.steps, ctx.plan, ctx.need, ctx.others = steps, Plan(*numbers), need, len(numbers) + 3
     ctx.set_materialize_grads(False)
 
 
 def _back_of_op(ctx: Any, *grads: Any):
+    def new_zeros(like: Tensor) -> Tensor:
+        return torch.zeros_like(like, memory_format=torch.contiguous_format)
+
     def run(*tensors: Any) -> Any:
         plan = ctx.plan
         return walk_backward(*tensors, ctx.steps, *(getattr(plan, field.name) for field in fields(plan)), ctx.need)
 
-    return (*_back(ctx, grads[:4], run), [None] * 5, *([None] * ctx.others))
+    return (*_back(ctx, grads[:4], run, new_zeros), [None] * 5, *([None] * ctx.others))
 
 
 walk.register_autograd(_back_of_op, setup_context=_setup)
 
 
-def _back(ctx: Any, grads: tuple[Tensor | None, ...], run: Callable[..., Any]) -> list[Tensor | None]:
+def _back(
+    ctx: Any, grads: tuple[Tensor | None, ...], run: Callable[..., Any], zeros: Callable[[Tensor], Tensor]
+) -> list[Tensor | None]:
     """The gradients of x, y, theta and edge, by `run`, or in plain torch where they are to have gradients in turn."""
     x, y, theta, edge, seeds, saved, *graph = ctx.saved_tensors
+    graph = graph or ctx.graph
     inputs, wanted = (x, y, theta, edge), ctx.needs_input_grad[:4]
-    gx, gy, gtheta, gedge = (
-        torch.zeros_like(value, memory_format=torch.contiguous_format) if g is None else g
-        for g, value in zip(grads, inputs, strict=True)
-    )
+    gx, gy, gtheta, gedge = (zeros(value) if g is None else g for g, value in zip(grads, inputs, strict=True))
     if torch.is_grad_enabled():
         results = _plain_walk(x, y, theta, edge, graph, seeds, ctx.steps, ctx.plan)
         asked = [value for value, want in zip(inputs, wanted, strict=True) if want]
@@ -223,23 +226,26 @@ class EagerWalk(torch.autograd.Function):
     def forward(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need):  # pyright: ignore  # autograd Functions take any arguments
         saved = scratch(x, _saved_size(x, graph, steps, plan, need))
         if need:
-            _keep(ctx, x, y, theta, edge, graph, seeds, steps, plan, need, saved)
+            ctx.save_for_backward(x, y, theta, edge, seeds, saved)
+            ctx.graph, ctx.steps, ctx.plan, ctx.need = graph, steps, plan, need  # nobody else has the graph
+            ctx.set_materialize_grads(False)
         return *_run(x, y, theta, edge, graph, seeds, steps, plan, need, saved), theta, edge
 
     @staticmethod
     def backward(ctx: Any, *grads: Any):
+        def used_zeros(like: Tensor) -> Tensor:
+            return scratch(like, *like.shape).zero_()
+
         def run(*tensors: Any) -> Any:
             # Gradients that autograd gave are not ours to write to; those that were missing are new.
             whose = zip(tensors[:4], grads, strict=True)
-            gx, gy, gtheta, gedge = (
-                g if given is None else g.clone(memory_format=torch.contiguous_format) for g, given in whose
-            )
+            gx, gy, gtheta, gedge = (g if given is None else scratch(g, *g.shape).copy_(g) for g, given in whose)
             x, y, theta, edge, saved, graph, seeds = tensors[4:]
             return _run_back(
                 gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, ctx.steps, ctx.plan, ctx.need
             )
 
-        return (*_back(ctx, grads, run), None, None, None, None, None)
+        return (*_back(ctx, grads, run, used_zeros), None, None, None, None, None)
 
 
 def take_steps(
@@ -250,8 +256,8 @@ def take_steps(
     if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0:
         p = plan
         return walk(
-            x, y, theta, edge, list(graph), seeds, steps, p.kind, p.heads, p.width, p.key, p.concat, p.skip, p.shift,
-            p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, need,
+            x, y, theta, edge, list(graph[:5]), seeds, steps, p.kind, p.heads, p.width, p.key, p.concat, p.skip,
+            p.shift, p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, need,
         )[:4]  # fmt: skip
     return EagerWalk.apply(x, y, theta, edge, graph, seeds, steps, plan, need)  # pyright: ignore  # apply has no annotation
 
@@ -271,6 +277,10 @@ def _seeds_of(seeds: Tensor, n: int) -> Tensor:
 
 def _added(a: Tensor, b: Tensor | None) -> Tensor:
     return a if b is None else a + b
+
+
+def _arrays(graph: Sequence[Tensor]) -> tuple[Any, ...]:
+    return graph.arrays if isinstance(graph, Graph) else tuple(part.numpy() for part in graph)
 
 
 def _work(x: Tensor, graph: Sequence[Tensor], plan: Plan) -> int:

@@ -24,10 +24,7 @@ def aggregate_and_step(
             to = k * width if concat else index(0)
             add = k > 0 and not concat
             sum_edges(begin, end, col, col, False, val, heads, k, mix, h, value + k * width, width, add, yo, i, to)
-        finish_row(
-            n, h[i], skip0, bias, yo[i], slope[i], x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed,
-            xo[i],
-        )  # fmt: skip
+        finish_row(i, h, skip0, bias, yo, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo)
 
 
 @parallel_jit

@@ -48,10 +48,7 @@ def attend_and_step(
             sum_edges(begin, end, col, col, False, weights, sums, k, mix, h, value + k * width, width, add, yo, i, to)
         if dot is not None and edge.shape[0] > 0:
             add_sums_row(i, begin, end, weights, heads, mix, edge, width, concat, yo, index(0))
-        finish_row(
-            n, h[i], skip0, bias, yo[i], slope[i], x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed,
-            xo[i],
-        )  # fmt: skip
+        finish_row(i, h, skip0, bias, yo, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo)
 
 
 @parallel_jit

@@ -46,9 +46,7 @@ def gate_and_step(
         if mean:
             for c in range(width):
                 z[c] /= gates[c] + eps
-        finish_row(
-            i, own, skip0, bias, z, gates, x[i], y[i], alpha, gamma, dt, act, leak, threshold, scale, seed, xo[i]
-        )
+        finish_row(index(i), h, skip0, bias, yo, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo)
 
 
 @parallel_jit

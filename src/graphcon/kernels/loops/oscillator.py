@@ -73,18 +73,43 @@ def activate_row(z, slope, act, leak):
 
 
 @inlined
-def finish_row(i, own, skip0, bias, z, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo):
-    """From the sum z of node i to its next state; z is the row of the new velocity and serves as work space.
+def finish_row(i, h, skip0, bias, yo, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo):
+    """From the sum of node i, in its row of yo, to its next state.
 
-    The linear term stands from column skip0 on of the node's own row (-1: there is none).
+    The linear term stands from column skip0 on of the node's row of h (-1: there is none).
     """
-    channels = index(z.shape[0])
     if skip0 >= 0:
-        for c in range(channels):
-            z[c] += own[index(skip0) + c] + bias[c]
+        own, z = h[i], yo[i]
+        for c in range(index(z.shape[0])):
+            z[c] += own[index(skip0) + c]
+    if act == 1 and threshold == 0:
+        _finish_rectified(i, bias, yo, slope, x, y, alpha, gamma, dt, leak, xo)
     else:
-        for c in range(channels):
-            z[c] += bias[c]
+        _finish_any(i, bias, yo, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo)
+
+
+# These take matrices and look up the rows: of rows that are handed over, the compiler makes slower loops.
+
+
+@inlined
+def _finish_rectified(i, bias, yo, slopes, xs, ys, alpha, gamma, dt, leak, xo):
+    """The usual case, a (leaky) ReLU without dropout, in one loop: half the time of several."""
+    z, slope, x, y, to = yo[i], slopes[i], xs[i], ys[i], xo[i]
+    zero, one = z.dtype.type(0), z.dtype.type(1)
+    for c in range(index(z.shape[0])):
+        f = z[c] + bias[c]
+        v = y[c] + dt * ((f * leak if f <= zero else f) - gamma[c] * x[c] - alpha[c] * y[c])
+        slope[c] = leak if f <= zero else one
+        z[c] = v
+        to[c] = x[c] + dt * v
+
+
+@inlined
+def _finish_any(i, bias, yo, slopes, xs, ys, alpha, gamma, dt, act, leak, threshold, scale, seed, xo):
+    z, slope, x, y, to = yo[i], slopes[i], xs[i], ys[i], xo[i]
+    channels = index(z.shape[0])
+    for c in range(channels):
+        z[c] += bias[c]
     activate_row(z, slope, act, leak)
     if threshold > 0:
         key, zero = row_key(seed, i), z.dtype.type(0)
@@ -95,7 +120,7 @@ def finish_row(i, own, skip0, bias, z, slope, x, y, alpha, gamma, dt, act, leak,
     for c in range(channels):
         v = y[c] + dt * (z[c] - gamma[c] * x[c] - alpha[c] * y[c])
         z[c] = v
-        xo[c] = x[c] + dt * v
+        to[c] = x[c] + dt * v
 
 
 @parallel_jit

@@ -5,6 +5,7 @@ import numpy as np
 from graphcon.kernels.loops import attention, gated
 from graphcon.kernels.loops._gemm import add_product, multiply
 from graphcon.kernels.loops._jit import inlined, jit
+from graphcon.kernels.loops._threads import get_threads, set_threads
 from graphcon.kernels.loops.aggregate import add_edge_products, aggregate_and_step, gather
 from graphcon.kernels.loops.oscillator import add_coefficients, add_rows, fill_rows, step_back
 
@@ -14,13 +15,14 @@ BLOCKS = 64
 
 @jit
 def forward(
-    graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y, saved,
-    last_x, last_y,
+    threads, graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y,
+    saved, last_x, last_y,
 ):  # fmt: skip
     """Runs as many steps as there are slopes. What comes out of a step goes into the stacks, in turn where they are
     shorter.
 
     Args:
+        threads: How many share the work.
         graph: ptr, col, tptr, trow and tslot.
         gemm: The address of the product of matrices.
         layout: heads, and the columns of H: target, source, key, value, width, skip; see `Plan`.
@@ -48,6 +50,8 @@ def forward(
     weight, bias, alpha, gamma, shift, vector = parameters
     steps, xs, hs, slopes, ys = saved
     nodes, channels = x.shape
+    threads_before = get_threads()
+    set_threads(threads)
     for n in range(steps):
         h = _matrix(hs, n, nodes, weight.shape[0])
         if shift.shape[0] > 0:
@@ -78,17 +82,19 @@ def forward(
                 act, act_leak, dropped, scale, seed, xo, yo, slope,
             )  # fmt: skip
         x, y = xo, yo
+    set_threads(threads_before)
 
 
 @jit
 def backward(
-    graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y, saved,
-    need_coefficients, need_state, gx, gy, into, gedge, gh, gz, gz0,
+    threads, graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y,
+    saved, need_coefficients, need_state, gx, gy, into, gedge, gh, gz, gz0,
 ):  # fmt: skip
     """Takes the gradients of the results to those of the arguments, all in place.
 
     Args:
-        graph: This and what follows up to saved: see `forward`.
+        threads: This and what follows up to saved: see `forward`.
+        graph: See there.
         gemm: See there.
         layout: See there.
         concat: See there.
@@ -121,6 +127,8 @@ def backward(
     gweight, gbias, galpha, ggamma, gshift, gvector = into
     steps, xs, hs, slopes, ys = saved
     nodes, channels = x.shape
+    threads_before = get_threads()
+    set_threads(threads)
     for m in range(steps):
         n = steps - 1 - m
         now = _matrix(xs, n - 1, nodes, channels) if n > 0 else x
@@ -157,6 +165,7 @@ def backward(
         add_product(gemm, gh, True, now, False, gweight)
         if n > 0 or need_state:
             add_product(gemm, gh, False, weight, False, gx)
+    set_threads(threads_before)
 
 
 @inlined
