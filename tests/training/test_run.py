@@ -45,6 +45,29 @@ def test_the_same_recipe_and_seed_give_the_same_run(which: str, request, tmp_pat
     assert _everything(tmp_path / "a")["weights"] != _everything(tmp_path / "c")["weights"]
 
 
+def test_a_run_is_trained_by_one_process_at_a_time(tiny: Recipe, tmp_path: Path):
+    run.train(tiny, tmp_path / "run")
+    before = _everything(tmp_path / "run")
+    holder = subprocess.Popen(
+        [
+            *(sys.executable, "-c"),
+            "import sys, time; from pathlib import Path; from graphcon.training.folder import RunFolder\n"
+            "with RunFolder(Path(sys.argv[1])).held():\n    print('held', flush=True)\n    time.sleep(600)",
+            str(tmp_path / "run"),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(InputError, match="another process is training this run"):
+        run.train(tiny, tmp_path / "run", resume=True)
+    assert _everything(tmp_path / "run") == before
+    holder.kill()
+    holder.wait()
+    run.train(tiny, tmp_path / "run", resume=True)  # who dies lets go
+
+
 def test_a_run_folder_holds_all_that_is_promised(tiny: Recipe, tmp_path: Path):
     result = run.train(tiny, tmp_path / "run")
     names = {path.name for path in (tmp_path / "run").iterdir()}

@@ -12,6 +12,7 @@ from typing import Any
 
 import safetensors.torch
 import torch
+from filelock import FileLock, Timeout
 from torch import Tensor
 
 from graphcon.errors import InputError
@@ -68,6 +69,26 @@ class RunFolder:
         if not folder.recipe_file.is_file():
             raise InputError(f"{path}: there is no run in it (no recipe.toml). Name a folder made by: graphcon train")
         return folder
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keeps the run to this process; one that dies lets go of it.
+
+        Raises:
+            InputError: Another process has it.
+        """
+        lock = FileLock(self.path / ".lock")
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            raise InputError(
+                f"{self.path}: another process is training this run. Wait for it to end, or name another folder"
+            ) from None
+        try:
+            yield
+        finally:
+            Path(lock.lock_file).unlink(missing_ok=True)
+            lock.release()
 
     def recipe(self) -> Recipe:
         """The resolved recipe of the run."""

@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -56,23 +57,26 @@ def train(
     torch.manual_seed(mix(recipe.seed, -1))
     model = build(recipe.model, spec)
     fabric = make_fabric(recipe)
-    folder, told = RunFolder(out), None
+    folder = RunFolder(out)
     if fabric.is_global_zero:
         folder = RunFolder.open(out) if resume else RunFolder.create(out, recipe)
-        folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
-        folder.write_json(folder.model_file, _description(recipe, spec, schema))
-        told = reporter(recipe, dataset, spec, model) if reporter is not None else None
-        if recipe.trainer.tensorboard:
-            told = TensorBoardReporter(folder.path / "tensorboard", told)
-    fabric.barrier()  # the other processes find the folder as the first has left it
-    with gently():
-        fitted = fit_loop(model, dataset, spec, recipe, fabric, folder, told)
-    if fitted.stopped == "interrupted":
-        return None
-    result = _result(fitted, model) | measure(model, dataset, spec, recipe, fabric)
-    if fabric.is_global_zero:
-        folder.write_json(folder.metrics_file, result)
-    return result
+    with folder.held() if fabric.is_global_zero else nullcontext():
+        told = None
+        if fabric.is_global_zero:
+            folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
+            folder.write_json(folder.model_file, _description(recipe, spec, schema))
+            told = reporter(recipe, dataset, spec, model) if reporter is not None else None
+            if recipe.trainer.tensorboard:
+                told = TensorBoardReporter(folder.path / "tensorboard", told)
+        fabric.barrier()  # the other processes find the folder as the first has left it
+        with gently():
+            fitted = fit_loop(model, dataset, spec, recipe, fabric, folder, told)
+        if fitted.stopped == "interrupted":
+            return None
+        result = _result(fitted, model) | measure(model, dataset, spec, recipe, fabric)
+        if fabric.is_global_zero:
+            folder.write_json(folder.metrics_file, result)
+        return result
 
 
 def make_fabric(recipe: Recipe) -> Fabric:
