@@ -260,12 +260,15 @@ def _training_commands(default: Recipe) -> None:
         out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
         trials: int = 50,
         split: str | None = None,
+        seeds: int = 1,
     ) -> None:
         """Searches the settings in a recipe's [search] table, on validation data only.
 
         A search that was stopped goes on when the same command is typed again.
 
         Example: graphcon tune texas-gcn --trials 100 --split all
+
+        Example: graphcon tune citeseer-gcn --split 0,1,2 --seeds 2
 
         Example: graphcon tune my.toml --out runs/search
 
@@ -275,10 +278,11 @@ def _training_commands(default: Recipe) -> None:
             out: The folder of the study, by default runs/tune-RECIPE.
             trials: How many trials there are to be in all.
             split: Which split; of several, 0,1,2 or "all", the mean counts.
+            seeds: How many seeds on every split, counted from --seed on; of several, the mean counts.
         """
         from graphcon.training import commands
 
-        commands.tune(config, Path(recipe).stem, out, trials, arguments.splits(split, config), console)
+        commands.tune(config, Path(recipe).stem, out, trials, arguments.splits(split, config), seeds, console)
 
 
 @app.command

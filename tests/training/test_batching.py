@@ -155,8 +155,6 @@ def test_what_cannot_be_trained_in_pieces_is_refused():
     (batch,) = HistoryBatches(_graph(), TRAIN, 20, neighbors=2, seed=0).of(0)
     with pytest.raises(InputError, match="vr-gcn' trains a plain gcn: use model.name = 'gcn'"):
         batch.run(_gcn(name="gat"))
-    with pytest.raises(InputError, match="data.neighbors = 0"):
-        HistoryBatches(_graph(), TRAIN, 20, neighbors=0, seed=0)
 
 
 def test_the_diagonal_of_cluster_gcn_can_be_enhanced():

@@ -61,6 +61,32 @@ def test_a_slip_in_a_recipe_is_named_with_the_cure(tmp_path: Path, text: str, me
         recipes.load(tmp_path / "r.toml")
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("data.batch_size", 0, "at least 1"),
+        ("data.workers", -1, "at least 0"),
+        ("model.channels", -1, "at least 1"),
+        ("model.dt", 0.0, "above 0"),
+        ("model.alpha", float("inf"), "at least 0"),
+        ("model.input_dropout", 1.0, "at least 0 and below 1"),
+        ("optimizer.lr", float("nan"), "above 0"),
+        ("optimizer.weight_decay", -1e-9, "at least 0"),
+        ("schedule.factor", 1.5, "above 0 and below 1"),
+        ("trainer.validate_every", 0, "at least 1"),
+    ],
+)
+def test_a_number_out_of_range_is_refused_with_its_rule(field: str, value: float, rule: str):
+    with pytest.raises(InputError, match=f"{field} = {value!r}, but must be {rule}$"):
+        recipes.replace(Recipe(), {field: value})
+
+
+def test_the_ends_of_ranges_are_allowed():
+    ends = {"data.batch_size": 1, "data.workers": 0, "model.alpha": 0.0, "model.dropout": 0.0, "trainer.patience": 0}
+    changed = recipes.replace(Recipe(), ends)
+    assert (changed.data.batch_size, changed.model.alpha, changed.trainer.patience) == (1, 0.0, 0)
+
+
 def test_a_recipe_that_is_not_there_is_said_so(tmp_path: Path):
     with pytest.raises(InputError, match=r"no recipe is called 'cora-gnc'. Did you mean 'cora-gcn'"):
         recipes.load("cora-gnc")

@@ -236,7 +236,7 @@ def test_mixed_precision_trains_too(tiny: Recipe, tmp_path: Path):
     [
         ({"model.name": "graphcon-gnc"}, "model.name: model 'graphcon-gnc' is unknown"),
         ({"model.heads": 4}, "has no heads"),
-        ({"model.dt": -1.0}, "dt=-1.0, but dt must be finite and positive"),
+        ({"model.dt": -1.0}, "model.dt = -1.0, but must be above 0"),
         ({"model.edge_features": True}, "these data have no edge features"),
         ({"trainer.metric": "mae"}, "trainer.metric = 'mae', but the target is for classification"),
         ({"trainer.loss": "l1"}, "trainer.loss = 'l1', but the target is for classification"),
@@ -247,6 +247,21 @@ def test_mixed_precision_trains_too(tiny: Recipe, tmp_path: Path):
 def test_a_setting_that_does_not_fit_is_refused(tiny: Recipe, tmp_path: Path, changes: dict, message: str):
     with pytest.raises(InputError, match=message):
         run.train(recipes.replace(tiny, changes), tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("trainer", "message"),
+    [
+        (TrainerConfig(threads=0), "trainer.threads = 0, but must be at least 1"),
+        (TrainerConfig(epochs=0), "trainer.epochs = 0, but must be at least 1"),
+    ],
+)
+def test_a_number_out_of_range_is_refused_before_anything_is_written(
+    tiny: Recipe, tmp_path: Path, trainer: TrainerConfig, message: str
+):
+    with pytest.raises(InputError, match=message):
+        run.train(replace(tiny, trainer=trainer), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_log_for_tensorboard_holds_every_epoch(tiny: Recipe, tmp_path: Path):

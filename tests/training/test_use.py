@@ -91,6 +91,9 @@ def test_given_tables_are_measured(own: Path, monkeypatch, capsys):
         (("train", "cora-gcn", "--split", "some"), "must be a number, several"),
         (("train", "--resume", "none"), "there is no run in it"),
         (("tune", "zinc-gat", "--out", "t", "--trials", "1"), "nothing to search"),
+        (("tune", "cora-gcn", "--out", "t", "--trials", "0"), "--trials 0: must be at least 1"),
+        (("tune", "cora-gcn", "--out", "t", "--seeds", "0"), "--seeds 0: at least one is needed"),
+        (("train", "cora-gcn", "--out", "t", "--seeds", "0"), "--seeds 0: at least one is needed"),
     ],
 )
 def test_bad_input_leaves_with_2_and_the_cure(own: Path, arguments: tuple[str, ...], message: str, monkeypatch, capsys):
@@ -180,12 +183,31 @@ def test_of_several_splits_the_mean_validation_counts(tiny: Recipe, tmp_path: Pa
     assert both.value == pytest.approx(sum(single) / 2)
 
 
+def test_of_several_seeds_the_mean_validation_counts(tiny: Recipe, tmp_path: Path):
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=10), search={"optimizer.lr": [0.02]})
+    single = [tune.tune(replace(recipe, seed=seed), tmp_path / str(seed), 1).value for seed in (0, 1)]
+    assert single[0] != single[1]
+    assert tune.tune(recipe, tmp_path / "both", 1, seeds=2).value == pytest.approx(sum(single) / 2)
+
+
+def test_a_search_is_not_gone_on_with_for_something_else(tiny: Recipe, tmp_path: Path):
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=2), search={"optimizer.lr": [0.02]})
+    tune.tune(recipe, tmp_path, 1)
+    with pytest.raises(InputError, match="holds a search with other splits and seeds. Name another folder"):
+        tune.tune(recipe, tmp_path, 2, splits=(0, 1), seeds=2)
+    with pytest.raises(InputError, match="holds a search with other settings"):
+        tune.tune(replace(recipe, trainer=replace(recipe.trainer, epochs=3)), tmp_path, 2)
+    assert tune.tune(recipe, tmp_path, 2).trials == 2
+
+
 def test_a_limit_takes_so_many_graphs_of_every_part(molecules: Recipe):
     dataset, _ = load_dataset(replace(molecules.data, limit=20))
     assert [len(index) for _, index in dataset.split.parts()] == [20, 20, 20]
 
 
-@pytest.mark.parametrize(("limit", "name", "message"), [(0, "solubility", "at least 1"), (5, "cora", "is one graph")])
+@pytest.mark.parametrize(
+    ("limit", "name", "message"), [(0, "solubility", "part is empty"), (5, "cora", "is one graph")]
+)
 def test_a_limit_that_makes_no_sense_is_refused(limit: int, name: str, message: str):
     with pytest.raises(InputError, match=message):
         load_dataset(DataConfig(name=name, limit=limit))

@@ -28,6 +28,7 @@ def train(
     recipe: Recipe, name: str, out: Path | None, resume: Path | None, splits: list[int], seeds: int, console: Console
 ) -> int:
     """Trains one run, or several and their mean; returns the exit code."""
+    _check_seeds(seeds)
     show_warnings_plainly()
     if resume is not None:
         return _train_one(recipe, resume, True, console)
@@ -161,13 +162,16 @@ def export(path: Path, out: Path | None, console: Console) -> None:
     )
 
 
-def tune(recipe: Recipe, name: str, out: Path | None, trials: int, splits: list[int], console: Console) -> None:
+def tune(
+    recipe: Recipe, name: str, out: Path | None, trials: int, splits: list[int], seeds: int, console: Console
+) -> None:
     """Searches, and shows what mattered."""
+    _check_seeds(seeds)
     show_warnings_plainly()
     folder = out or Path("runs") / f"tune-{name}"
     with reporting(console) as make:
         epochs = recipe.trainer.epochs
-        found = tuning.tune(recipe, folder, trials, lambda number: make(f"trial {number}", epochs), splits)
+        found = tuning.tune(recipe, folder, trials, lambda number: make(f"trial {number}", epochs), splits, seeds)
     table = Table(title=f"best validation {found.metric}: {found.value:.4f}", title_justify="left", box=SIMPLE)
     for column in ("setting", "best", "importance"):
         table.add_column(column)
@@ -183,6 +187,11 @@ def tune(recipe: Recipe, name: str, out: Path | None, trials: int, splits: list[
         f"Best recipe  {folder / 'best.toml'}\nNext graphcon train {folder / 'best.toml'}",
         highlight=False,
     )
+
+
+def _check_seeds(seeds: int) -> None:
+    if seeds < 1:
+        raise InputError(f"--seeds {seeds}: at least one is needed")
 
 
 def _finished(place: Path) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from graphcon._ranges import AT_LEAST_1, BELOW_1, NOT_NEGATIVE, POSITIVE, Range
 from graphcon.data._options import TableOptions
 
 Metric = Literal["accuracy", "f1", "auroc", "average_precision", "mae", "rmse", "r2"]
@@ -47,16 +48,16 @@ class DataConfig:
 
     name: Annotated[str | None, _also("--data")] = None
     protocol: str | None = None
-    split: int = 0
+    split: Annotated[int, NOT_NEGATIVE] = 0
     root: Annotated[Path | None, _also("--data-root")] = None
     normalize: bool = False
-    batch_size: int = 128
-    limit: int | None = None
+    batch_size: Annotated[int, AT_LEAST_1] = 128
+    limit: Annotated[int | None, AT_LEAST_1] = None
     batching: Literal["whole", "cluster-gcn", "vr-gcn"] = "whole"
-    clusters: int = 50
-    clusters_per_batch: int = 5
-    neighbors: int = 2
-    workers: int = 0
+    clusters: Annotated[int, AT_LEAST_1] = 50
+    clusters_per_batch: Annotated[int, AT_LEAST_1] = 5
+    neighbors: Annotated[int, AT_LEAST_1] = 2
+    workers: Annotated[int, NOT_NEGATIVE] = 0
     nodes: Annotated[Path | None, _also("--nodes")] = None
     edges: Annotated[Path | None, _also("--edges")] = None
     graphs: Annotated[Path | None, _also("--graphs")] = None
@@ -92,23 +93,23 @@ class ModelConfig:
     """
 
     name: str = "graphcon-gcn"
-    channels: int = 64
-    steps: int = 16
-    dt: float = 0.5
-    alpha: float = 0.5
-    gamma: float = 1.0
+    channels: Annotated[int, AT_LEAST_1] = 64
+    steps: Annotated[int, AT_LEAST_1] = 16
+    dt: Annotated[float, POSITIVE] = 0.5
+    alpha: Annotated[float, NOT_NEGATIVE] = 0.5
+    gamma: Annotated[float, NOT_NEGATIVE] = 1.0
     act: str = "relu"
     act_on: Literal["first", "last", "none"] = "first"
-    dropout: float = 0.0
-    input_dropout: float | None = None
-    output_dropout: float | None = None
+    dropout: Annotated[float, BELOW_1] = 0.0
+    input_dropout: Annotated[float | None, BELOW_1] = None
+    output_dropout: Annotated[float | None, BELOW_1] = None
     integrator: Literal["imex", "strang", "adaptive"] = "imex"
     memory: Literal["auto", "store", "checkpoint"] = "auto"
     trainable: bool = False
     shared: bool | None = None
     residual: bool = False
     readout: Literal["sum", "mean", "max"] = "mean"
-    heads: int | None = None
+    heads: Annotated[int | None, AT_LEAST_1] = None
     edge_features: bool = False
     options: Annotated[dict[str, Any], tyro.conf.Suppress] = field(default_factory=dict)
 
@@ -127,11 +128,11 @@ class OptimizerConfig:
     """
 
     name: Literal["adam", "adamw", "adamax", "sgd"] = "adam"
-    lr: float = 0.01
-    weight_decay: float = 0.0
-    core_weight_decay: float | None = None
-    momentum: float = 0.9
-    clip: float | None = None
+    lr: Annotated[float, POSITIVE] = 0.01
+    weight_decay: Annotated[float, NOT_NEGATIVE] = 0.0
+    core_weight_decay: Annotated[float | None, NOT_NEGATIVE] = None
+    momentum: Annotated[float, BELOW_1] = 0.9
+    clip: Annotated[float | None, POSITIVE] = None
 
 
 @dataclass(frozen=True)
@@ -148,10 +149,10 @@ class ScheduleConfig:
     """
 
     name: Literal["none", "cosine", "one-cycle", "plateau"] = "none"
-    warmup: float = 0.3
-    min_lr: float = 1e-6
-    factor: float = 0.5
-    patience: int = 20
+    warmup: Annotated[float, BELOW_1] = 0.3
+    min_lr: Annotated[float, NOT_NEGATIVE] = 1e-6
+    factor: Annotated[float, Range(0, 1, open=True)] = 0.5
+    patience: Annotated[int, NOT_NEGATIVE] = 20
 
 
 @dataclass(frozen=True)
@@ -173,17 +174,17 @@ class TrainerConfig:
         tensorboard: Whether to write a log for TensorBoard.
     """
 
-    epochs: int = 200
-    patience: int = 50
-    validate_every: int | None = None
+    epochs: Annotated[int, AT_LEAST_1] = 200
+    patience: Annotated[int, NOT_NEGATIVE] = 50
+    validate_every: Annotated[int | None, AT_LEAST_1] = None
     metric: Metric | None = None
     loss: Loss | None = None
     class_weights: bool = False
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
     accelerator: Literal["cpu", "cuda", "mps", "auto"] = "cpu"
-    devices: Annotated[int, _also("--devices")] = 1
-    threads: int | None = None
-    checkpoint_seconds: float = 10.0
+    devices: Annotated[int, AT_LEAST_1, _also("--devices")] = 1
+    threads: Annotated[int | None, AT_LEAST_1] = None
+    checkpoint_seconds: Annotated[float, NOT_NEGATIVE] = 10.0
     tensorboard: Annotated[bool, _also("--tensorboard")] = False
 
 

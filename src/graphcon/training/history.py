@@ -38,8 +38,6 @@ class HistoryBatches:
     """
 
     def __init__(self, data: Data, train: Tensor, batch_size: int, neighbors: int, seed: int):
-        if neighbors < 1 or batch_size < 1:
-            raise InputError(f"data.neighbors = {neighbors}, data.batch_size = {batch_size}: at least 1 is needed")
         self.data, self.train, self.batch_size, self.neighbors, self.seed = data, train, batch_size, neighbors, seed
         self.kept: Tensor | None = None  # [layers, nodes, channels]
         self.around: Neighbours | None = None

@@ -52,8 +52,6 @@ def _limited(dataset: GraphDataset, limit: int) -> GraphDataset:
     split = dataset.split
     if split.unit == "node":
         raise InputError(f"data.limit = {limit}, but {dataset.name} is one graph, which is trained whole: leave it out")
-    if limit < 1:
-        raise InputError(f"data.limit = {limit}, but must be at least 1")
     parts = (split.train[:limit], split.val[:limit], split.test[:limit])
     fewer = Split(f"{split.name}, {limit} of every part", *parts, split.size, split.unit, split.seed)
     return dataclasses.replace(dataset, split=fewer)

@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import tomli_w
 
+from graphcon._ranges import check_ranges
 from graphcon.errors import InputError
 from graphcon.training.config import Recipe
 
@@ -53,8 +54,13 @@ def summary(path: Path) -> str:
 
 
 def from_dict(values: dict[str, Any], where: str = "recipe") -> Recipe:
-    """The recipe that plain values describe; an unknown key or a wrong type is refused."""
-    return _build(Recipe, values, where, ())
+    """The recipe that plain values describe; an unknown key, a wrong type or a number out of range is refused."""
+    recipe = _build(Recipe, values, where, ())
+    try:
+        check_ranges(recipe)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return recipe
 
 
 def to_dict(recipe: Recipe) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from lightning_fabric import Fabric
 
+from graphcon._ranges import check_ranges
 from graphcon.data import GraphDataset, TableSchema
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
@@ -43,6 +44,7 @@ def train(
     Returns:
         The metrics, or None if the user stopped the run.
     """
+    check_ranges(recipe)
     if recipe.trainer.threads is not None:
         torch.set_num_threads(recipe.trainer.threads)
     dataset, schema = load_dataset(recipe.data)

@@ -1,5 +1,6 @@
 """Search for settings on validation data only, resumable at any moment."""
 
+import itertools
 import logging
 import statistics
 from collections.abc import Callable, Sequence
@@ -42,6 +43,7 @@ def tune(
     trials: int,
     reporter: Callable[[int], Reporter] | None = None,
     splits: Sequence[int] | None = None,
+    seeds: int = 1,
 ) -> Tuned:
     """Searches the fields in the recipe's ``[search]`` table; the test part is not there to be looked at.
 
@@ -52,7 +54,10 @@ def tune(
         reporter: Makes whom to tell how a trial goes, from its number.
         splits: The splits a trial is trained on, where the mean of their validations is what counts. (default: the
             recipe's own)
+        seeds: How many seeds it is trained with on every split, counted from the recipe's on.
     """
+    if trials < 1:
+        raise InputError(f"--trials {trials}: must be at least 1")
     optuna = _optuna()
     space = {field: _Range.of(field, told) for field, told in recipe.search.items()}
     if not space:
@@ -70,30 +75,45 @@ def tune(
     metric = measures.choose_metric(spec, recipe.trainer.metric)
     out.mkdir(parents=True, exist_ok=True)
     folder = RunFolder(out)
-    folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
     direction = "minimize" if metric in measures.SMALLER_IS_BETTER else "maximize"
-    study = _study(optuna, out, direction, recipe.seed, warmup=20 if len(datasets) == 1 else 1)
+    alone = len(datasets) * seeds == 1
+    study = _study(optuna, out, direction, recipe.seed, warmup=20 if alone else 1)
+    told = {"settings": recipes.to_toml(recipe), "splits": [part.split for part in parts], "seeds": seeds}
+    _check_same(study, told, out)
+    folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
 
     def trial(trial: Any) -> float:
         changed = recipes.replace(recipe, {field: told.suggest(trial, field) for field, told in space.items()})
         told = reporter(trial.number) if reporter is not None else None
         values: list[float] = []
-        for number, dataset in enumerate(datasets):
-            # One split is given up in the middle; of several, the first ones tell whether the others are worth it.
-            stop = partial(_told_to_stop, trial) if len(datasets) == 1 else None
-            torch.manual_seed(mix(changed.seed, -1))
+        for number, (seed, dataset) in enumerate(itertools.product(range(seeds), datasets)):
+            # One training is given up in the middle; of several, the first ones tell whether the others are worth it.
+            stop = partial(_told_to_stop, trial) if alone else None
+            one = replace(changed, seed=changed.seed + seed)
+            torch.manual_seed(mix(one.seed, -1))
             of = TaskSpec.of(dataset)
-            fitted = fit_loop(build(changed.model, of), dataset, of, changed, make_fabric(changed), None, told, stop)
+            fitted = fit_loop(build(one.model, of), dataset, of, one, make_fabric(one), None, told, stop)
             assert fitted.value is not None
             values.append(fitted.value)
             mean = statistics.fmean(values)
-            if fitted.stopped == "pruned" or (len(datasets) > 1 and _told_to_stop(trial, number, mean)):
+            if fitted.stopped == "pruned" or (not alone and _told_to_stop(trial, number, mean)):
                 raise optuna.TrialPruned
         return statistics.fmean(values)
 
     done = sum(t.state.is_finished() for t in study.trials)
     study.optimize(trial, n_trials=max(trials - done, 0), catch=(LossError,))
     return _outcome(optuna, study, recipe, metric, folder)
+
+
+def _check_same(study: Any, told: dict[str, Any], out: Path) -> None:
+    """Refuses to go on with a search for something else: values of different trainings cannot be compared."""
+    before = study.user_attrs.get("told", told)
+    changed = [what for what in told if before[what] != told[what]]
+    if changed:
+        raise InputError(
+            f"{out}: holds a search with other {' and '.join(changed)}. Name another folder with --out, or delete it"
+        )
+    study.set_user_attr("told", told)
 
 
 def _told_to_stop(trial: Any, step: int, value: float) -> bool:
