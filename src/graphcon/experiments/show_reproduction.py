@@ -33,6 +33,7 @@ from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 
 UNITS = {"accuracy": "accuracy in %", "f1": "micro-averaged F1 in %", "mae": "mean absolute error"}
+GROWING = {"depth": "layers", "epochs": "epochs"}  # what a curve is drawn against, by the axis of the table
 
 
 def show(
@@ -134,15 +135,15 @@ def _grid(table: Table, runs: list[Run]) -> Grid:
 
 
 def draw(table: Table, runs: list[Run], path: Path) -> None:
-    """The figure of a table: rows with their spread, curves against depth or a coefficient, or a map of two."""
+    """The figure of a table: rows with their spread, curves against depth, epochs or a coefficient, or a map of two."""
     found = {place: cell for place, cell in results.cells(table, runs).items() if cell.n}
     label = UNITS[table.metric]
-    if table.axis == "depth":
+    if table.axis in GROWING:
         curves: dict[str, list[tuple[int, Bar]]] = {}
         for place, cell in found.items():
-            depth = int(place.point.removesuffix(" layers"))
-            curves.setdefault(_row(place), []).append((depth, _bar(table, place, cell)))
-        lines_figure(curves, path, table.title, label)
+            number = int(place.point.split(" ")[0])
+            curves.setdefault(_row(place), []).append((number, _bar(table, place, cell)))
+        lines_figure(curves, path, table.title, label, GROWING[table.axis])
     elif table.axis == "line":
         sensitivity_figure(sensitivity_lines(found), path, table.title, f"test {label}")
     elif table.axis == "map":
