@@ -163,6 +163,15 @@ CASES = {
         ["nodes.csv: there is no column 'lable'", "It has: id, f, label"],
     ),
     "no such feature": (NODES, EDGES, ["--features", "g"], ["no column 'g' for --features"]),
+    "a feature twice": (NODES, EDGES, ["--features", "f", "f"], ["--features f: is named 2 times", "once"]),
+    "nothing to ignore": (
+        NODES,
+        EDGES,
+        ["--ignore", "g"],
+        ["--ignore g: no table has such a column", "They have: id, f, label, source, target"],
+    ),
+    "no such category": (NODES, EDGES, ["--categorical", "zip"], ["--categorical zip: no table has such a column"]),
+    "no words kept": (NODES, EDGES, ["--words-limit", "0"], ["words_limit = 0, but must be at least 1"]),
     "target as feature": (
         NODES,
         EDGES,

@@ -1,8 +1,9 @@
 """What a user can say about own tables. Everything else is found by name and stated in the notes."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from graphcon._ranges import AT_LEAST_1, NOT_NEGATIVE
 from graphcon.data._kinds import Kind
 from graphcon.errors import InputError
 
@@ -64,8 +65,8 @@ class TableOptions:
     degree: bool = False
     missing: Missing = "error"
     scaling: Scaling = "standard"
-    one_hot_limit: int = 32
-    words_limit: int = 2000
+    one_hot_limit: Annotated[int, NOT_NEGATIVE] = 32
+    words_limit: Annotated[int, AT_LEAST_1] = 2000
     train: float = 0.6
     val: float = 0.2
     seed: int = 0

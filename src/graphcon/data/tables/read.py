@@ -8,6 +8,7 @@ import polars as pl
 import torch
 from torch import Tensor
 
+from graphcon._ranges import check_ranges
 from graphcon.data._dataset import GraphDataset
 from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
@@ -19,6 +20,7 @@ from graphcon.data.tables.files import Table, read_file
 from graphcon.data.tables.roles import (
     EdgeRoles,
     NodeRoles,
+    check_named,
     find_edge_roles,
     find_graph_roles,
     find_node_roles,
@@ -56,9 +58,11 @@ def read_tables(
         if changes.get(key) is not None:
             changes[key] = (changes[key],) if isinstance(changes[key], str) else tuple(changes[key])
     options = replace(options or TableOptions(), **changes)
+    check_ranges(options)
     node_table = as_table(nodes, "nodes", options)
     edge_table = as_table(edges, "edges", options)
     graph_table = None if graphs is None else as_table(graphs, "graphs", options)
+    check_named([table for table in (node_table, edge_table, graph_table) if table is not None], options)
     roles = find_node_roles(node_table, options, with_graphs=graph_table is not None)
     edge_roles = find_edge_roles(edge_table, options, with_graphs=roles.graph is not None)
     joined, number = _connect(node_table, roles, edge_table, edge_roles, graph_table, options)

@@ -1,5 +1,6 @@
 """Which column is what: by the user's word, else by its name."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphcon.data._options import TableOptions
@@ -54,6 +55,20 @@ class GraphRoles:
     graph: str
     target: tuple[str, ...]
     split: tuple[str, ...]
+
+
+def check_named(tables: Sequence[Table], options: TableOptions) -> None:
+    """Refuses a slip in the options that are for the columns of any table.
+
+    Raises:
+        InputError: No table has a column of that name.
+    """
+    columns = list(dict.fromkeys(column for table in tables for column in table.frame.columns))
+    named = {"--ignore": options.ignore, "--categorical": options.categorical, "--words": options.words}
+    for option, names in named.items():
+        for name in names:
+            if name not in columns:
+                raise InputError(f"{option} {name}: no table has such a column. They have: {', '.join(columns)}.")
 
 
 def find_node_roles(table: Table, options: TableOptions, *, with_graphs: bool) -> NodeRoles:
@@ -139,8 +154,11 @@ def _features(
     table: Table, options: TableOptions, named: tuple[str, ...] | None, taken: set[str | None]
 ) -> tuple[str, ...]:
     if named is not None:
+        option = "--features" if named is options.features else "--edge-features"
         for name in named:
-            table.require(name, "--features" if named is options.features else "--edge-features")
+            table.require(name, option)
+            if named.count(name) > 1:
+                raise InputError(f"{option} {name}: is named {named.count(name)} times. Name it once.")
             if name in taken:
                 raise InputError(
                     f"{table.path}: column '{name}' is named as a feature and has another role (id, target, "
