@@ -44,6 +44,7 @@ def test_the_demo_draws_the_energy_figure_and_the_same_seed_gives_the_same_numbe
         (("train", "cora-gcn", "--model.steps", "many"), "--model.steps"),
         (("demo", "--seed", "x"), "--seed"),
         (("demo", "--out", "taken/demo"), "taken is a file, but a folder is needed"),
+        (("demo", "--out", "x" * 300), "Name a shorter one"),
     ],
 )
 def test_bad_input_leaves_with_2_and_a_word_of_help(tmp_path: Path, arguments: tuple[str, ...], message: str):

@@ -1,5 +1,6 @@
 """The command line: parse, call, print. What the commands do lives in the other rooms."""
 
+import errno
 import os
 import sys
 from difflib import get_close_matches
@@ -44,6 +45,17 @@ WORKFLOW = {
         "bench": "speed and memory beside PyG's",
         "completion": "lets the Tab key complete commands and options",
     },
+}
+
+#: What cures a place that cannot be written, by what the system says of it.
+UNWRITABLE = {
+    errno.EACCES: "Name a place that you may write to",
+    errno.EPERM: "Name a place that you may write to",
+    errno.EROFS: "Name a place that can be written",
+    errno.ENAMETOOLONG: "Name a shorter one",
+    errno.ENOSPC: "Make room; a training goes on with: graphcon train --resume RUN",
+    errno.EDQUOT: "Make room; a training goes on with: graphcon train --resume RUN",
+    errno.EFBIG: "Raise the limit on the size of files",
 }
 
 app = tyro.extras.SubcommandApp()
@@ -577,6 +589,11 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the output has gone, as `head` does; what is left of it goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        print(f"graphcon: {error.filename or 'output'}: {error.strerror}. {UNWRITABLE[error.errno]}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

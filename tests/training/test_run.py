@@ -264,6 +264,31 @@ def test_a_number_out_of_range_is_refused_before_anything_is_written(
     assert not (tmp_path / "run").exists()
 
 
+WITH_LITTLE_ROOM = """
+import resource, sys
+from graphcon import kernels
+from graphcon.cli import main
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+with kernels.disabled():  # nothing of ours is compiled, and put on the disk
+    sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_where_a_checkpoint_cannot_be_written_the_run_says_so_and_goes_on_later(tmp_path: Path):
+    pytest.importorskip("resource", reason="this system sets no limits")
+    settings = "cora-gcn --model.steps 2 --trainer.epochs 3 --trainer.threads 1 --out run"
+    line = [sys.executable, "-c", WITH_LITTLE_ROOM, "train", *settings.split()]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "run/last.ckpt: File too large. Raise the limit" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in (tmp_path / "run").iterdir() if path.name.startswith(".")] == []
+    measured = run.train(RunFolder(tmp_path / "run").recipe(), tmp_path / "run", resume=True)
+    assert measured is not None
+    assert measured["epochs"] == 3
+
+
 def test_a_log_for_tensorboard_holds_every_epoch(tiny: Recipe, tmp_path: Path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

@@ -1,12 +1,12 @@
 """The table of `graphcon bench`, on the terminal and as Markdown."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
 from rich.console import Console
 
+from graphcon._files import write_json, write_whole
 from graphcon.experiments import bench
 from graphcon.experiments.bench import Row
 
@@ -23,8 +23,8 @@ def show(out: Path, quick: bool, threads: int | None, console: Console) -> None:
     for row in bench.rows(quick):
         console.print(line(f"{row.workload.name} {row.coupling}", cells(row)), highlight=False)
         found.append(row)
-        out.write_text(json.dumps(bench.as_json(found), indent=1) + "\n")
-        table.write_text(markdown(found))
+        write_json(out, bench.as_json(found))
+        write_whole(table, markdown(found))
     console.print()
     for sentence in sentences(found):
         console.print(sentence, highlight=False)

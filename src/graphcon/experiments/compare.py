@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from graphcon._files import write_json
 from graphcon.data import GraphDataset
 from graphcon.diagnostics import dirichlet_energy, effective_rank
 from graphcon.errors import InputError
@@ -121,7 +122,7 @@ def run_cells(
             ):
                 yield None
                 return
-            folder.write_json(file, asdict(_measure(cell, folder)))
+            write_json(file, asdict(_measure(cell, folder)))
         yield Row(**json.loads(file.read_text()))
 
 

@@ -1,11 +1,10 @@
 """What `graphcon compare` prints and draws."""
 
-import csv
 import math
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from graphcon import _files
 from graphcon.errors import InputError
 from graphcon.experiments.compare import Cell, Row, plan, run_cells
 from graphcon.report.figures import Panel, comparison_figure
@@ -55,11 +55,7 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, out: Path, con
 
 def write_csv(rows: Sequence[Row], path: Path) -> None:
     """Writes a line per cell."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Row)])
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
+    _files.write_csv(path, [field.name for field in fields(Row)], (astuple(row) for row in rows))
 
 
 def mean_and_spread(rows: Sequence[Row], model: str, depth: int, measure: str) -> tuple[float, float]:

@@ -1,6 +1,5 @@
 """The work behind `graphcon demo`: two experiments, each with a table and a figure."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from graphcon._files import write_csv
 from graphcon.experiments import depth, energy
 from graphcon.experiments.demo_page import demo_page
 from graphcon.report.figures import depth_figure, energy_figure
@@ -52,7 +52,7 @@ def show_energy(out: Path, seed: int, act: str, console: Console) -> dict[str, d
     energy_figure(groups, picture, f"{energy.LAYERS} layers with random weights on a 10×10 grid")
     columns = {name: values for group in groups.values() for name, values in group.items()}
     rows = zip(range(1, energy.LAYERS + 1), *columns.values(), strict=True)
-    _write_csv(numbers, ["layer", *columns], rows)
+    write_csv(numbers, ["layer", *columns], rows)
     console.print(table)
     console.print(f"Picture  {picture}\nNumbers  {numbers}", highlight=False)
     return groups
@@ -78,7 +78,7 @@ def show_depth(out: Path, seed: int, console: Console) -> list[depth.Row]:
     picture, numbers = out / "depth.png", out / "depth.csv"
     curves = {name: [row.accuracy for row in rows if row.model == name] for name in depth.MODELS}
     depth_figure(list(depth.DEPTHS), curves, picture, "Test accuracy on Cora after training")
-    _write_csv(numbers, list(depth.Row._fields), rows)
+    write_csv(numbers, list(depth.Row._fields), rows)
     console.print(table)
     console.print(f"Picture  {picture}\nNumbers  {numbers}", highlight=False)
     return rows
@@ -103,11 +103,3 @@ def _table(title: str, first: str, *others: str) -> Table:
     for name in others:
         table.add_column(name, justify="right")
     return table
-
-
-def _write_csv(path: Path, header: list[str], rows: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        writer.writerows(rows)

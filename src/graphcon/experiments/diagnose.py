@@ -8,6 +8,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from graphcon._files import write_whole
 from graphcon.experiments.inside import Inside, compare
 from graphcon.oscillator import GraphCON
 from graphcon.report.figures import stability_map, states_figure
@@ -118,6 +119,5 @@ def _number(value: float | None) -> str:
 
 
 def _write(table: pl.DataFrame, path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table.write_csv(path)
+    write_whole(path, table.write_csv())
     return path

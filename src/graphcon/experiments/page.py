@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from graphcon._files import write_whole
 from graphcon.experiments import results
 from graphcon.experiments.reproduce import facts
 from graphcon.experiments.tables import TABLES, rows
@@ -60,8 +61,7 @@ def write_page(out: Path, page: Path) -> None:
     )
     for name in TABLES:
         parts.append(section(out, name, page.parent))
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("".join(parts))
+    write_whole(page, "".join(parts))
 
 
 def section(out: Path, name: str, beside: Path) -> str:

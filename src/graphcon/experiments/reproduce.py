@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from graphcon._files import write_json
 from graphcon.errors import InputError
 from graphcon.experiments import results
 from graphcon.experiments.results import Run
@@ -170,4 +171,4 @@ def _write_facts(out: Path, name: str, budget: str, runs: list[Run], workers: in
             "torch_geometric": torch_geometric.__version__,
         },
     }
-    RunFolder(out).write_json(out / f"{name}.json", told)
+    write_json(out / f"{name}.json", told)

@@ -1,7 +1,6 @@
 """The runs of a table as a CSV file, and what they say: mean, spread, interval, beside the paper's figure."""
 
 import csv
-import io
 import math
 import statistics
 from collections.abc import Iterable
@@ -9,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from graphcon._files import write_csv
 from graphcon.errors import InputError
 from graphcon.experiments.tables import Job, Table, paper_figure
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
-from graphcon.training.folder import RunFolder
 
 COLUMNS = ("dataset", "model", "variant", "split", "seed", "val", "test", "seconds", "recipe")
 
@@ -54,13 +53,8 @@ def _flat(values: dict, prefix: str = "") -> dict[str, object]:
 
 def write(path: Path, runs: Iterable[Run]) -> None:
     """Writes the runs, whole or not at all."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for run in runs:
-        writer.writerow([*run[:5], f"{run.val:.4f}", f"{run.test:.4f}", f"{run.seconds:.1f}", run.recipe])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    RunFolder(path.parent).write_text(path, text.getvalue())
+    lines = ([*run[:5], f"{run.val:.4f}", f"{run.test:.4f}", f"{run.seconds:.1f}", run.recipe] for run in runs)
+    write_csv(path, COLUMNS, lines)
 
 
 def read(path: Path) -> list[Run]:

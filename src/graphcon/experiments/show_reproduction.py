@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 
+from graphcon._files import write_whole
 from graphcon.experiments import demo, molecule, results
 from graphcon.experiments.page import write_page
 from graphcon.experiments.reproduce import StoppedError, reproduce
@@ -30,7 +31,6 @@ from graphcon.report.figures import (
     sensitivity_figure,
 )
 from graphcon.training.config import Recipe
-from graphcon.training.folder import RunFolder
 
 UNITS = {"accuracy": "accuracy in %", "f1": "micro-averaged F1 in %", "mae": "mean absolute error"}
 GROWING = {"depth": "layers", "epochs": "epochs"}  # what a curve is drawn against, by the axis of the table
@@ -105,7 +105,7 @@ def write_table(table: Table, out: Path) -> list[Run]:
     """The table and the figure of the runs that are kept, and the runs."""
     runs = results.load(out, table.name)
     if runs:
-        RunFolder(out).write_text(out / f"{table.name}.md", results.markdown(table, runs))
+        write_whole(out / f"{table.name}.md", results.markdown(table, runs))
         draw(table, runs, out / f"{table.name}.png")
     return runs
 

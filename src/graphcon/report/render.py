@@ -7,6 +7,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from graphcon import __version__
+from graphcon._files import write_whole
 from graphcon.report import chart
 from graphcon.report.blocks import Number, Page
 
@@ -28,13 +29,7 @@ def render(page: Page) -> str:
 
 def write(page: Page, path: Path) -> None:
     """Writes the page, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        temporary.write_text(render(page), encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, render(page))
 
 
 def _margins() -> dict[str, int]:

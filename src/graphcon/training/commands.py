@@ -11,6 +11,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from graphcon._files import write_json
 from graphcon.errors import InputError
 from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
 from graphcon.training import export as exporting
@@ -49,7 +50,7 @@ def train(
             assert done is not None
             results.append(done)
     summary = run.aggregate(results)
-    RunFolder(folder).write_json(folder / "metrics.json", summary)
+    write_json(folder / "metrics.json", summary)
     _print_summary(summary, results[0]["metric"], folder, console)
     return 0
 
@@ -115,7 +116,7 @@ def evaluate(
         dataset, _ = load_dataset(trained.recipe.data)
         result = run.measure(trained.model, dataset, trained.spec, trained.recipe, run.make_fabric(trained.recipe))
         before = folder.read_json(folder.metrics_file) if folder.metrics_file.exists() else {}
-        folder.write_json(folder.metrics_file, before | result)
+        write_json(folder.metrics_file, before | result)
     else:
         if trained.schema is None:
             raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")

@@ -1,5 +1,6 @@
 """A trained model as a program that runs without this package, on graphs of any size."""
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from torch.export import Dim
 from torch.nn import Module
 
 from graphcon import kernels
+from graphcon._files import write_whole
 from graphcon.errors import InputError
 from graphcon.training.run import Trained
 
@@ -49,13 +51,9 @@ def export(trained: Trained, out: Path) -> dict[str, Any]:
         scale = float(expected.abs().max())
     if not difference <= TOLERANCE * max(scale, 1.0):
         raise ExportError(f"the program differs from the model by {difference:.2e} on a graph of another size")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    temporary = out.with_name(f".{out.stem}.part.pt2")
-    try:
-        torch.export.save(exported, temporary)
-        temporary.replace(out)
-    finally:
-        temporary.unlink(missing_ok=True)
+    content = io.BytesIO()
+    torch.export.save(exported, content)
+    write_whole(out, content.getvalue())
     return {"arguments": {name: name in wanted for name in ARGUMENTS}, "difference": difference}
 
 

@@ -1,5 +1,6 @@
 """The run folder: every artefact is named once, here, and written so that a sudden stop leaves the old or the new."""
 
+import io
 import json
 import os
 import platform
@@ -15,6 +16,7 @@ import torch
 from filelock import FileLock, Timeout
 from torch import Tensor
 
+from graphcon._files import write_json, write_whole
 from graphcon.errors import InputError
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
@@ -54,8 +56,8 @@ class RunFolder:
                 "name another folder, or delete it"
             )
         path.mkdir(parents=True, exist_ok=True)
-        folder.write_json(folder.environment_file, environment())
-        folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
+        write_json(folder.environment_file, environment())
+        write_whole(folder.recipe_file, recipes.to_toml(recipe))
         return folder
 
     @classmethod
@@ -94,15 +96,6 @@ class RunFolder:
         """The resolved recipe of the run."""
         return recipes.load(self.recipe_file)
 
-    def write_text(self, file: Path, text: str) -> None:
-        """Writes a file whole or not at all."""
-        with _replacing(file) as temporary:
-            temporary.write_text(text)
-
-    def write_json(self, file: Path, values: Any) -> None:
-        """Writes plain values as JSON, whole or not at all."""
-        self.write_text(file, json.dumps(values, indent=1) + "\n")
-
     def read_json(self, file: Path) -> Any:
         """The values in a JSON file of the run.
 
@@ -118,8 +111,9 @@ class RunFolder:
 
     def save_checkpoint(self, state: dict[str, Any]) -> None:
         """Keeps everything that going on needs."""
-        with _replacing(self.last_file) as temporary:
-            torch.save(state, temporary)
+        content = io.BytesIO()
+        torch.save(state, content)
+        write_whole(self.last_file, content.getvalue())
 
     def load_checkpoint(self) -> dict[str, Any] | None:
         """What :meth:`save_checkpoint` kept; None where nothing was."""
@@ -134,8 +128,7 @@ class RunFolder:
         """Keeps the best weights so far."""
         # Tensors that share memory or are views are written as what they are on their own.
         separate = {name: value.detach().cpu().clone().contiguous() for name, value in weights.items()}
-        with _replacing(self.best_file) as temporary:
-            safetensors.torch.save_file(separate, temporary)
+        write_whole(self.best_file, safetensors.torch.save(separate))
 
     def load_weights(self) -> dict[str, Tensor]:
         """The best weights.
@@ -168,20 +161,7 @@ class RunFolder:
                     kept.append(line + "\n")
             except ValueError:  # half a line, written when the machine died
                 break
-        self.write_text(self.log_file, "".join(kept))
-
-
-@contextmanager
-def _replacing(file: Path) -> Iterator[Path]:
-    """A file beside the one that is meant, which takes its place when all is on the disk."""
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.replace(file)
-    finally:
-        temporary.unlink(missing_ok=True)
+        write_whole(self.log_file, "".join(kept))
 
 
 def environment() -> dict[str, Any]:

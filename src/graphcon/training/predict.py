@@ -1,5 +1,6 @@
 """Answers of a trained model, in words a table can hold."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from graphcon._files import write_whole
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.batches import apply
@@ -108,13 +110,9 @@ def check_target_file(out: Path) -> None:
 
 def write_table(table: pl.DataFrame, out: Path) -> None:
     """Writes CSV or Parquet by the ending, whole or not at all."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    temporary = out.with_name(f".{out.name}.part")
-    try:
-        if out.suffix == ".csv":
-            table.write_csv(temporary)
-        else:
-            table.write_parquet(temporary)
-        temporary.replace(out)
-    finally:
-        temporary.unlink(missing_ok=True)
+    content = io.BytesIO()
+    if out.suffix == ".csv":
+        table.write_csv(content)
+    else:
+        table.write_parquet(content)
+    write_whole(out, content.getvalue())

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from lightning_fabric import Fabric
 
+from graphcon._files import write_json, write_whole
 from graphcon._ranges import check_ranges
 from graphcon.data import GraphDataset, TableSchema
 from graphcon.errors import InputError
@@ -65,8 +66,8 @@ def train(
     with folder.held() if fabric.is_global_zero else nullcontext():
         told = None
         if fabric.is_global_zero:
-            folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
-            folder.write_json(folder.model_file, _description(recipe, spec, schema))
+            write_whole(folder.recipe_file, recipes.to_toml(recipe))
+            write_json(folder.model_file, _description(recipe, spec, schema))
             told = reporter(recipe, dataset, spec, model) if reporter is not None else None
             if recipe.trainer.tensorboard:
                 told = TensorBoardReporter(folder.path / "tensorboard", told)
@@ -77,7 +78,7 @@ def train(
             return None
         result = _result(fitted, model) | measure(model, dataset, spec, recipe, fabric)
         if fabric.is_global_zero:
-            folder.write_json(folder.metrics_file, result)
+            write_json(folder.metrics_file, result)
         return result
 
 

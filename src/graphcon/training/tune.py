@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from graphcon._files import write_json, write_whole
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training import recipes
@@ -80,7 +81,7 @@ def tune(
     study = _study(optuna, out, direction, recipe.seed, warmup=20 if alone else 1)
     told = {"settings": recipes.to_toml(recipe), "splits": [part.split for part in parts], "seeds": seeds}
     _check_same(study, told, out)
-    folder.write_text(folder.recipe_file, recipes.to_toml(recipe))
+    write_whole(folder.recipe_file, recipes.to_toml(recipe))
 
     def trial(trial: Any) -> float:
         changed = recipes.replace(recipe, {field: told.suggest(trial, field) for field, told in space.items()})
@@ -126,7 +127,7 @@ def _outcome(optuna: Any, study: Any, recipe: Recipe, metric: str, folder: RunFo
     if "COMPLETE" not in states:
         raise InputError(f"no trial came to its end: {states.count('FAIL')} of {len(states)} failed. Narrow the search")
     best = recipes.replace(recipe, study.best_params)
-    folder.write_text(folder.path / "best.toml", recipes.to_toml(best))
+    write_whole(folder.path / "best.toml", recipes.to_toml(best))
     importance: dict[str, float] = {}
     if states.count("COMPLETE") > 1:
         importance = dict(optuna.importance.get_param_importances(study))
@@ -139,7 +140,7 @@ def _outcome(optuna: Any, study: Any, recipe: Recipe, metric: str, folder: RunFo
         "failed": states.count("FAIL"),
         "importance": importance,
     }
-    folder.write_json(folder.path / "study.json", result)
+    write_json(folder.path / "study.json", result)
     return Tuned(best, study.best_value, metric, len(states), states.count("PRUNED"), states.count("FAIL"), importance)
 
 

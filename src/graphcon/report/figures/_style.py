@@ -1,5 +1,6 @@
 """One look for all figures, drawn without a screen and without touching a user's own matplotlib settings."""
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,6 +8,8 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+
+from graphcon._files import write_whole
 
 # Colours that people with any kind of colour vision can tell apart (Okabe and Ito), and shapes beside them.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -33,5 +36,6 @@ def drawing(path: Path | None, width: float, height: float) -> Iterator[Figure]:
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, dpi=160)
+            content = io.BytesIO()
+            figure.savefig(content, format=path.suffix[1:] or "png", dpi=160)
+            write_whole(path, content.getvalue())
