@@ -1,5 +1,5 @@
-"""Couplings whose weights depend on the state: one sweep over the targets forward; back one over the targets and one
-over the sources.
+"""Couplings whose weights depend on the state: one sweep over the targets forward; back one over the sources for the
+values, one over the targets for the scores, and one over the sources for what the other ends brought into them.
 """
 
 from numba import prange
@@ -10,7 +10,7 @@ from graphcon.kernels.loops.dynamic import dynamic_back_source_row, dynamic_back
 from graphcon.kernels.loops.features import add_back_row, add_products_row, add_sums_row
 from graphcon.kernels.loops.oscillator import finish_row
 from graphcon.kernels.loops.softmax import drop_row, kept, softmax_back_row, softmax_row
-from graphcon.kernels.loops.sums import product, sum_edges
+from graphcon.kernels.loops.sums import product, sum_and_multiply, sum_edges
 
 # Of `additive`, `dynamic` and `dot` one is True and the others are None: what is None is not compiled.
 
@@ -52,29 +52,40 @@ def attend_and_step(
 
 
 @parallel_jit
+def drop(ptr, heads0, attention, edge_threshold, edge_scale, edge_seed, mean, val):
+    """What dropout leaves of the attention, or the sum of that over the heads."""
+    for n in prange(ptr.shape[0] - 1):
+        drop_row(
+            index(ptr[n]), index(ptr[n + 1]), index(heads0), attention, edge_threshold, edge_scale, edge_seed, mean, val
+        )
+
+
+@parallel_jit
+def attend_back_values(tptr, trow, tslot, h, heads0, weights, mean, mix, value0, width0, concat, gz, g0, g, gh):
+    """From the gradient of the coupling to those of the values, and of the weights of the edges, g."""
+    for n in prange(tptr.shape[0] - 1):
+        j, begin, end = index(n), index(tptr[n]), index(tptr[n + 1])
+        heads, value, width, start = index(heads0), index(value0), index(width0), index(g0)
+        sums = index(1) if mean else heads
+        for k in range(sums):
+            at, to = start + k * width if concat else start, value + k * width
+            sum_and_multiply(begin, end, trow, tslot, weights, sums, k, mix, gz, at, width, h, j, to, gh, g, heads)
+
+
+@parallel_jit
 def attend_back_target(
     ptr, col, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, attention,
-    edge_threshold, edge_scale, edge_seed, mean, val, mix, value0, width0, concat, gz, g0, g, gh, gvector, gedge,
+    edge_threshold, edge_scale, edge_seed, mean, val, mix, width0, concat, gz, g0, g, gh, gvector, gedge,
 ):  # fmt: skip
-    """From the gradient of the coupling to that of the scores, g, and of what the row itself brings into them.
-
-    Leaves val, too, where it differs from the attention.
-    """
+    """From the gradient of the weights to that of the scores, both g, and of what the row itself brings into them."""
     for n in prange(ptr.shape[0] - 1):
         i, begin, end = index(n), index(ptr[n]), index(ptr[n + 1])
         heads, target, source, key = index(heads0), index(target0), index(source0), index(key0)
-        value, width, start = index(value0), index(width0), index(g0)
-        sums = index(1) if mean else heads
-        for e in range(begin, end):
-            j = index(col[e])
-            for k in range(sums):
-                at = start + k * width if concat else start
-                g[e * heads + k] = mix * product(gz, i, at, h, j, value + k * width, width)
+        width, start = index(width0), index(g0)
         weights = val if val.shape[0] > 0 else attention
         if dot is not None and edge.shape[0] > 0:
             add_products_row(i, begin, end, gz, heads, start, width, concat, mix, edge, g)
         if val.shape[0] > 0:
-            drop_row(begin, end, heads, attention, edge_threshold, edge_scale, edge_seed, mean, val)
             for e in range(begin, end):
                 for last in range(heads):
                     k = heads - index(1) - last  # a mean has its one gradient at the first head
@@ -102,18 +113,12 @@ def attend_back_target(
 
 @parallel_jit
 def attend_back_source(
-    tptr, trow, tslot, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, weights,
-    mean, mix, value0, width0, concat, gz, g0, g, gh,
-):  # fmt: skip
-    """The gradients of the values, and of what the other end brings into the scores."""
+    tptr, trow, tslot, h, additive, dynamic, dot, heads0, target0, source0, key0, edge, vector, score_leak, g, gh
+):
+    """The gradient of what the other end brings into the scores."""
     for n in prange(tptr.shape[0] - 1):
         j, begin, end = index(n), index(tptr[n]), index(tptr[n + 1])
         heads, target, source, key = index(heads0), index(target0), index(source0), index(key0)
-        value, width, start = index(value0), index(width0), index(g0)
-        sums = index(1) if mean else heads
-        for k in range(sums):
-            at, to = start + k * width if concat else start, value + k * width
-            sum_edges(begin, end, trow, tslot, True, weights, sums, k, mix, gz, at, width, False, gh, j, to)
         if additive is not None:
             for k in range(heads):
                 total = h.dtype.type(0)

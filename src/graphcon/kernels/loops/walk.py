@@ -140,16 +140,20 @@ def backward(
         h = _matrix(hs, n, nodes, weight.shape[0]) if hs.shape[0] > 0 else gh
         if attends is not None:
             additive, dynamic, dot, mean, attentions, val, g, gvectors = attends
-            given = attentions[n]
+            given, seed = attentions[n], _seed(seeds, n, 1)
+            if val.shape[0] > 0:
+                attention.drop(ptr, heads, given, drops[1], edge_scale, seed, mean, val)
+            weights = val if val.shape[0] > 0 else given
+            attention.attend_back_values(
+                tptr, trow, tslot, h, heads, weights, mean, mix, value, width, concat, gz, gz0, g, gh
+            )
             attention.attend_back_target(
                 ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, given, drops[1],
-                edge_scale, _seed(seeds, n, 1), mean, val, mix, value, width, concat, gz, gz0, g, gh, gvectors, gedge,
+                edge_scale, seed, mean, val, mix, width, concat, gz, gz0, g, gh, gvectors, gedge,
             )  # fmt: skip
-            weights = val if val.shape[0] > 0 else given
             attention.attend_back_source(
-                tptr, trow, tslot, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, weights,
-                mean, mix, value, width, concat, gz, gz0, g, gh,
-            )  # fmt: skip
+                tptr, trow, tslot, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, g, gh
+            )
             if gvector.shape[0] > 0:
                 add_rows(gvectors, gvector)
         if gates is not None:
