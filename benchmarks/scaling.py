@@ -62,9 +62,11 @@ def draw(found: Found, path: str) -> None:
         panel.xaxis.minorticks_off()
         panel.yaxis.set_major_formatter("{x:,.0f}")
         panel.yaxis.set_minor_formatter("")
-        panel.legend(fontsize=8)
+        panel.legend(fontsize=8, loc="upper left")
         panel.grid(alpha=0.3)
         panels[0, column].set_title(axis)
+    for row in panels:
+        row[0].margins(y=0.25)  # room for the legends; all panels of a row share their scale
     panels[0, 0].set_ylabel("ms a training step")
     panels[1, 0].set_ylabel("MB at peak")
     figure.tight_layout()
