@@ -90,11 +90,6 @@ class Layout(NamedTuple):
         return Layout(start, tuple(places))
 
 
-def saved_length(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> int:
-    """How many numbers the backward pass needs."""
-    return Layout.of(stacks(plan, nodes, channels, slots, steps, need)).length
-
-
 def stacks(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> list[tuple[int, int]]:
     """How many states, products H, slopes, attentions and velocities the backward pass needs, and of what length."""
     if not need:
@@ -109,9 +104,12 @@ def stacks(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: 
     ]
 
 
-@lru_cache
-def _kept(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> Layout:
+def saved_layout(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> Layout:
+    """How what the backward pass needs stands in one block. Sizes may be symbols."""
     return Layout.of(stacks(plan, nodes, channels, slots, steps, need))
+
+
+_kept = lru_cache(saved_layout)  # of sizes that are numbers
 
 
 @lru_cache

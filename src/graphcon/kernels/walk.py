@@ -107,7 +107,7 @@ def _(x, y, theta, edge, graph, seeds, steps, *args):
 
 
 def _saved_size(x: Tensor, graph: Sequence[Tensor], steps: int, plan: Plan, need: int) -> int:
-    return _compiled.saved_length(plan, x.size(0), x.size(1), graph[1].size(0), steps, need)
+    return _compiled.saved_layout(plan, x.size(0), x.size(1), graph[1].size(0), steps, need).length
 
 
 @torch.library.custom_op("graphcon::walk_backward", mutates_args=())
