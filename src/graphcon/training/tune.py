@@ -79,7 +79,8 @@ def tune(
     direction = "minimize" if metric in measures.SMALLER_IS_BETTER else "maximize"
     alone = len(datasets) * seeds == 1
     study = _study(optuna, out, direction, recipe.seed, warmup=20 if alone else 1)
-    told = {"settings": recipes.to_toml(recipe), "splits": [part.split for part in parts], "seeds": seeds}
+    anywhere = replace(recipe, data=replace(recipe.data, root=None), trainer=replace(recipe.trainer, threads=None))
+    told = {"settings": recipes.to_toml(anywhere), "splits": [part.split for part in parts], "seeds": seeds}
     _check_same(study, told, out)
     write_whole(folder.recipe_file, recipes.to_toml(recipe))
 
