@@ -1,18 +1,21 @@
 """Reproducing the paper's tables: rows, runs, files and verdicts."""
 
 import csv
+import io
 import json
 import math
+import re
 import statistics
 
 import pytest
+from rich.console import Console
 
 from graphcon import cli
 from graphcon.errors import InputError
 from graphcon.experiments import results, tables, verdict
 from graphcon.experiments.page import write_page
 from graphcon.experiments.results import Run
-from graphcon.experiments.show_reproduction import sensitivity_lines
+from graphcon.experiments.show_reproduction import sensitivity_lines, show
 from graphcon.experiments.tables import TABLES
 from graphcon.training import recipes, run
 
@@ -205,6 +208,15 @@ def test_the_page_holds_every_table_and_says_what_is_not_measured(tmp_path):
         assert f"## {table.title}" in page
     assert "`cora-gat`" in page.split("Not measured: ")[1]
     assert "Not measured. `graphcon reproduce zinc` runs it." in page
+
+
+def test_on_a_terminal_the_epochs_of_the_training_under_way_are_shown(tmp_path):
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=100)
+    show("homophilic", "smoke", tmp_path / "results", tmp_path / "runs", 1, ("cora-gcn",), None, console)
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
+    assert re.search(r"cora-gcn, epochs ━+ 0/5", shown)
+    assert re.search(r"cora-gcn, epochs ━+ 5/5", shown)
 
 
 def test_every_row_that_the_paper_prints_has_a_recipe():

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import platform
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from graphcon.experiments.results import Run
 from graphcon.experiments.tables import BUDGETS, TABLES, Job, jobs
 from graphcon.training import recipes
 from graphcon.training.folder import RunFolder
-from graphcon.training.loop import LossError
+from graphcon.training.loop import LossError, Reporter
 
 
 class StoppedError(Exception):
@@ -37,6 +37,7 @@ def reproduce(
     workers: int = 1,
     only: tuple[str, ...] = (),
     data_root: Path | None = None,
+    reporter: Callable[[Job], Reporter] | None = None,
 ) -> Iterator[tuple[int, int, Run]]:
     """Trains what is missing of a table and yields every run as it is there: how many are, of how many, and the run.
 
@@ -51,6 +52,7 @@ def reproduce(
         workers: Number of processes.
         only: The recipes to run; all of the table by default.
         data_root: Where named sets are looked for first.
+        reporter: Makes whom to tell how a training goes, where there is one process.
     """
     table = TABLES[name]
     wanted = jobs(table, table.budgets[budget], only)
@@ -62,17 +64,17 @@ def reproduce(
         ]
     _check_budget(out / f"{name}.json", budget)
     kept = {run.key: run for run in results.load(out, name)} if _same_budget(out / f"{name}.json", budget) else {}
-    for number, run in enumerate(_run_all(wanted, runs / f"{name}-{budget}", workers), start=1):
+    for number, run in enumerate(_run_all(wanted, runs / f"{name}-{budget}", workers, reporter), start=1):
         kept[run.key] = run
         results.write(out / f"{name}.csv", kept.values())
         _write_facts(out, name, budget, list(kept.values()), workers)
         yield number, len(wanted), run
 
 
-def _run_all(wanted: list[Job], runs: Path, workers: int) -> Iterator[Run]:
+def _run_all(wanted: list[Job], runs: Path, workers: int, reporter: Callable[[Job], Reporter] | None) -> Iterator[Run]:
     if workers == 1:
         for job in wanted:
-            yield train(job, runs, None)
+            yield train(job, runs, None, reporter)
         return
     # A process that was forked from one with OpenMP threads hangs: fresh ones are started.
     context = multiprocessing.get_context("spawn")
@@ -87,7 +89,7 @@ def _run_all(wanted: list[Job], runs: Path, workers: int) -> Iterator[Run]:
             raise
 
 
-def train(job: Job, runs: Path, threads: int | None) -> Run:
+def train(job: Job, runs: Path, threads: int | None, reporter: Callable[[Job], Reporter] | None = None) -> Run:
     """One training, or what an earlier one left."""
     from graphcon.training import run as running
 
@@ -99,7 +101,8 @@ def train(job: Job, runs: Path, threads: int | None) -> Run:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a table is meant to visit what is degenerate or unstable
-                measured = running.train(placed, place, resume=folder.recipe_file.exists())
+                told = None if reporter is None else lambda *_: reporter(job)
+                measured = running.train(placed, place, resume=folder.recipe_file.exists(), reporter=told)
         except LossError:
             return _diverged(job)
         if measured is None:

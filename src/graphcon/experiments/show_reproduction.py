@@ -2,10 +2,19 @@
 
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table as Grid
 
 from graphcon._files import write_whole
@@ -17,6 +26,7 @@ from graphcon.experiments.tables import (
     SENSITIVITY_ALPHA,
     SENSITIVITY_GAMMA,
     TABLES,
+    Job,
     Table,
     paper_figure,
 )
@@ -94,11 +104,31 @@ def _show_table(
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task(table.name, total=None)
-        for done, of, run in reproduce(table.name, budget, out, runs, workers=workers, only=only, data_root=data_root):
+        epochs = progress.add_task("", total=None, visible=False)
+
+        def reporter(job: Job) -> _Epochs:
+            what = f"{job.name} {job.variant}".strip()
+            progress.reset(epochs, description=f"  {what}, epochs", total=job.recipe.trainer.epochs, visible=True)
+            return _Epochs(progress, epochs)
+
+        found = reproduce(
+            table.name, budget, out, runs, workers=workers, only=only, data_root=data_root, reporter=reporter
+        )
+        for done, of, run in found:
             progress.update(bar, completed=done, total=of)
             console.print(f"{done}/{of}  {_told(run, table)}", highlight=False)
     console.print(_grid(table, write_table(table, out)))
     console.print(f"Runs     {out / table.name}.csv\nTable    {out / table.name}.md", highlight=False)
+
+
+class _Epochs:
+    """Shows how far the training is that runs."""
+
+    def __init__(self, progress: Progress, bar: TaskID):
+        self.progress, self.bar = progress, bar
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        self.progress.update(self.bar, completed=record["epoch"])
 
 
 def write_table(table: Table, out: Path) -> list[Run]:
