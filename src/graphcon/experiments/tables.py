@@ -216,7 +216,7 @@ TABLES = {
             "three epochs of 10,000 images, in some twenty runs, GCN in two; GraphCON around other layers has what was "
             "found for it. With the paper's alpha = 1, gamma = 0.76 and steps of 1 GraphCON-GCN had 86 % there, with "
             "alpha = gamma = 0.5 and steps of 0.5 94 %. GCN, GAT and GraphCON around them have some 35,000 parameters, "
-            "GIN and GatedGCN 100,000, as where they are quoted from. What is not measured would take from one hour "
+            "GIN and GatedGCN 100,000, as where they are quoted from, and GraphCON-GIN 51,000. What is not measured would take from one hour "
             "(GatedGCN) to thirty (PNCNN) on one core.",
         ),
         Table("depth-zinc", "Depth on ZINC", ("depth-zinc",), "mae", _ZINC_MANY, _depths(5, 10, 15, 20), "depth"),
