@@ -212,8 +212,8 @@ TABLES = {
             "accuracy",
             _IMAGES,
             note="Where PyG's file of these graphs is not at hand they are built anew from the images; figures of the "
-            "two constructions are not comparable to the digit. GraphCON-GCN was tried by hand on validation data,"
-            " three epochs of 10,000 images, in some twenty runs, GCN in two; GraphCON around other layers has "
+            "two constructions are not comparable to the digit. GraphCON-GCN was tried by hand on validation data, "
+            "three epochs of 10,000 images, in some twenty runs, GCN in two; GraphCON around other layers has "
             "what was found for it. With the paper's alpha = 1, gamma = 0.76 and steps of 1 GraphCON-GCN had 86 % "
             "there, with alpha = gamma = 0.5 and steps of 0.5 94 %. GCN, GAT and GraphCON around them have some "
             "35,000 parameters, GIN and GatedGCN 100,000, as where they are quoted from, and GraphCON-GIN 51,000. "
