@@ -17,7 +17,7 @@ from graphcon import _files
 from graphcon.errors import InputError
 from graphcon.experiments.compare import Cell, Row, plan, run_cells
 from graphcon.report.figures import Panel, comparison_figure
-from graphcon.training.commands import show_warnings_plainly
+from graphcon.training.commands import check_seeds, show_warnings_plainly
 from graphcon.training.config import Recipe
 from graphcon.training.loop import Reporter
 from graphcon.training.metrics import direction
@@ -35,8 +35,7 @@ MEASURES = (
 def compare(recipe: Recipe, models: str, depths: str, seeds: int, out: Path, console: Console) -> int:
     """Trains, prints, draws; returns the exit code."""
     show_warnings_plainly()
-    if seeds < 1:
-        raise InputError(f"--seeds {seeds}: at least one is needed")
+    check_seeds(seeds)
     names, layers = list(dict.fromkeys(_words("--models", models))), _numbers("--depths", depths)
     cells = plan(recipe, names, layers, seeds)
     rows: list[Row] = []

@@ -29,7 +29,7 @@ def train(
     recipe: Recipe, name: str, out: Path | None, resume: Path | None, splits: list[int], seeds: int, console: Console
 ) -> int:
     """Trains one run, or several and their mean; returns the exit code."""
-    _check_seeds(seeds)
+    check_seeds(seeds)
     show_warnings_plainly()
     if resume is not None:
         return _train_one(recipe, resume, True, console)
@@ -167,7 +167,7 @@ def tune(
     recipe: Recipe, name: str, out: Path | None, trials: int, splits: list[int], seeds: int, console: Console
 ) -> None:
     """Searches, and shows what mattered."""
-    _check_seeds(seeds)
+    check_seeds(seeds)
     show_warnings_plainly()
     folder = out or Path("runs") / f"tune-{name}"
     with reporting(console) as make:
@@ -190,7 +190,8 @@ def tune(
     )
 
 
-def _check_seeds(seeds: int) -> None:
+def check_seeds(seeds: int) -> None:
+    """Refuses to train with no seed at all."""
     if seeds < 1:
         raise InputError(f"--seeds {seeds}: at least one is needed")
 
