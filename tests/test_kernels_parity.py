@@ -13,7 +13,8 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GATConv, GCNConv, ResGatedGraphConv, TransformerConv
 
 from graphcon import GraphCON, kernels
-from graphcon.couplings import DotProductConv
+from graphcon.couplings import DotProductConv, GatedGCNConv
+from graphcon.models.stack import StackNet
 
 from graphs import random_graph, star
 from kernel_cases import CASES, CHANNELS, build
@@ -33,7 +34,7 @@ def graphs(draw: st.DrawFn) -> tuple[int, Tensor]:
 def results(network: Module, x: Tensor, edge_index: Tensor, **kwargs: Tensor) -> dict[str, Tensor]:
     network.zero_grad()
     x = x.clone().requires_grad_()
-    kwargs = {name: value.clone().requires_grad_() for name, value in kwargs.items()}
+    kwargs = {name: value.clone().requires_grad_(value.is_floating_point()) for name, value in kwargs.items()}
     out = network(x, edge_index, **kwargs)
     weight = torch.randn(out.shape, generator=torch.Generator().manual_seed(1), dtype=out.dtype)
     (out * weight).sum().backward()
@@ -93,7 +94,7 @@ def test_double_precision_agrees_to_its_own_round_off(name: str):
 @pytest.mark.parametrize("width", [5, 16, 27, 64, 91])
 @pytest.mark.parametrize("heads", [1, 3])
 def test_every_width(width: int, heads: int):
-    """Sums are taken over 64 channels at a time, then 16, then what is left; products over 32, then 8."""
+    """Sums are taken over 64 channels at a time, then 16, then the rest; products over 32, then 8; gates over 16."""
     torch.manual_seed(0)
     channels = width * heads
     layers = [
@@ -102,10 +103,50 @@ def test_every_width(width: int, heads: int):
         GATConv(channels, channels, heads=heads, concat=False),
         TransformerConv(channels, width, heads=heads),
         DotProductConv(channels, channels, heads=heads, key_channels=width),
+        GatedGCNConv(channels, channels),
     ]
     x, edge_index = torch.randn(20, channels), random_graph(20, 60)
     for layer in layers:
         assert_same(GraphCON(layer, 2, act="tanh"), x, edge_index)
+    gated = ResGatedGraphConv(channels, channels, edge_dim=2)
+    assert_same(GraphCON(gated, 2, act="tanh"), x, edge_index, edge_attr=torch.rand(edge_index.size(1), 2))
+
+
+class Alone(Module):
+    """A layer that no oscillator wraps."""
+
+    def __init__(self, layer: Module):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: Tensor, edge_index: Tensor, **kwargs: Tensor) -> Tensor:
+        return kernels.call(self.layer, x, edge_index, **kwargs)
+
+
+@every_case
+def test_a_layer_alone(name: str):
+    x, edge_index = torch.randn(20, CHANNELS), random_graph(20, 40)
+    per_edge = CASES[name].per_edge(edge_index.size(1), x.dtype)
+    assert_same(Alone(build(name)), x, edge_index, **per_edge)
+
+
+def test_a_layer_alone_that_is_not_covered():
+    x, edge_index = torch.randn(20, CHANNELS), random_graph(20, 40)
+    layer = GCNConv(CHANNELS, 3)
+    assert torch.equal(kernels.call(layer, x, edge_index), layer(x, edge_index))
+
+
+@pytest.mark.parametrize("coupling", ["gcn", "gat", "gatedgcn", "cheb"])
+def test_the_plain_network_is_on_the_kernels_too(coupling: str, monkeypatch: pytest.MonkeyPatch):
+    x, edge_index, batch = torch.randn(20, 5), random_graph(20, 40), torch.arange(20) // 10
+    network = StackNet(5, CHANNELS, 3, 2, coupling=coupling, norm="layer", residual=True, task="graph")
+    assert_same(network, x, edge_index, batch=batch)
+
+    def not_called(*args, **kwargs):
+        raise AssertionError("the layer's own path was taken")
+
+    monkeypatch.setattr(type(network.core.layers[0]), "forward", not_called)
+    network(x, edge_index, batch=batch)
 
 
 def test_a_state_that_is_not_contiguous_and_a_loss_of_the_velocity_alone():

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: at every moment the old one or the new one is there."""
+"""Files that are written whole or not at all: at every moment the old one or the new one is there. And where."""
 
 import csv
 import io
@@ -8,6 +8,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+
+def cache_folder() -> Path:
+    """Where this package may write: ``$GRAPHCON_CACHE``, or ``~/.cache/graphcon``."""
+    return Path(os.environ.get("GRAPHCON_CACHE") or Path.home() / ".cache" / "graphcon")
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -13,16 +13,12 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
+from graphcon._files import cache_folder
 from graphcon.data._catalogue import NamedSet
 from graphcon.errors import InputError
 
 # The folders of superpixel graphs, by the adjacency they were built with.
 BUILDS = {"nearest": "slic75-nearest", "regions": "slic75-regions"}
-
-
-def cache_folder() -> Path:
-    """Where this package may write: ``$GRAPHCON_CACHE``, or ``~/.cache/graphcon``."""
-    return Path(os.environ.get("GRAPHCON_CACHE") or Path.home() / ".cache" / "graphcon")
 
 
 def roots(root: str | Path | None = None) -> list[Path]:

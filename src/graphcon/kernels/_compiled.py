@@ -58,12 +58,12 @@ def backward(
     (nodes, channels), slots = x.shape, len(graph[1])
     room = _room_backward(plan, nodes, channels, slots)
     xs, hs, slopes, attentions, ys = _cut(saved, _kept(plan, nodes, channels, slots, steps, need))
-    gh, gz, val, g, gvectors, top, bottom = _cut(scratch(x, room.length), room)
+    gh, gz, val, g, gvectors, means, shares = _cut(scratch(x, room.length), room)
     fixed = attends = gates = None
     if plan.attends:
         attends = *_scores(plan), attentions, val[0], g[0], gvectors
     elif plan.gated:
-        gates = plan.kind == "gated-mean", top, bottom
+        gates = plan.kind == "gated-mean", means, shares
     else:
         fixed = True
     walk.backward(

@@ -27,7 +27,7 @@ BINDERS: dict[type[Module], tuple[Callable[..., Bound | None], tuple[str, ...]]]
     pyg.TransformerConv: (transformer.bind, ("edge_index", "edge_attr")),
     pyg.SAGEConv: (sage.bind, ("edge_index",)),
     pyg.GINConv: (gin.bind, ("edge_index",)),
-    pyg.ChebConv: (cheb.bind, ("edge_index", "edge_weight")),
+    pyg.ChebConv: (cheb.bind, ("edge_index", "edge_weight", "batch")),
     pyg.GMMConv: (gmm.bind, ("edge_index", "edge_attr")),
     pyg.ResGatedGraphConv: (gated.bind_res_gated, ("edge_index", "edge_attr")),
     couplings.DotProductConv: (dot_product.bind, ("edge_index",)),
@@ -61,6 +61,21 @@ def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
     if given is None or not _fits(given, x):
         return None
     return binder(layer, x, **given)
+
+
+def call(layer: Module, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """``layer(x, *args, **kwargs)``, on the kernels where they cover it.
+
+    For a layer that stands alone; what an oscillator wraps is on the kernels without being asked.
+
+    Args:
+        layer: The layer, its channels as many as those of x where kernels are to take it.
+        x: The features ``[nodes, channels]``.
+        args: What it takes after x: ``edge_index`` and, where it has such, ``edge_weight`` or ``edge_attr``.
+        kwargs: The same by name.
+    """
+    bound = bind(layer, x, args, kwargs)
+    return layer(x, *args, **kwargs) if bound is None else bound(x)
 
 
 def _takes(x: Tensor) -> bool:

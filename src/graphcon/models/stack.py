@@ -6,6 +6,7 @@ from typing import Any
 from torch import Tensor
 from torch.nn import BatchNorm1d, Identity, LayerNorm, Module, ModuleList
 
+from graphcon import kernels
 from graphcon._validation import check_choice
 from graphcon.models.base import GraphNet, build_layers
 from graphcon.models.core import Activation, Core, Edges, State, taken_by
@@ -50,7 +51,7 @@ class Stack(Core):
     def step(self, n: int, graph: Edges, *state: Tensor) -> State:
         (x,) = state
         layer = self.layers[n if len(self.layers) > 1 else 0]
-        out = self.dropout(self.act(self.norms[n](layer(x, graph.index, **graph.given))))
+        out = self.dropout(self.act(self.norms[n](kernels.call(layer, x, graph.index, **graph.given))))
         return (x + out if self.residual else out,)
 
     def __repr__(self) -> str:

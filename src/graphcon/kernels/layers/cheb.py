@@ -10,12 +10,14 @@ from graphcon.kernels.structure import Graph, known
 
 
 def bind(
-    layer: ChebConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None
+    layer: ChebConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None, batch: Tensor | None = None
 ) -> Callable[[Tensor], Tensor]:
     r"""ChebConv: the polynomials on the kernels, and one product with all of them side by side.
 
     .. math::
         F(X) = b + \sum_k T_k(\hat L) X W_k, \qquad \hat L = 2 L / \lambda_{\max} - I
+
+    The layer looks at ``batch`` only where the largest eigenvalue of every graph is given, which is not covered.
     """
     about, nodes = known(edge_index), x.size(0)
     graph = about.graph(edge_index, nodes, True)

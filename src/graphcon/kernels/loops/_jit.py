@@ -1,12 +1,17 @@
 """How the loops are compiled."""
 
+import hashlib
 import importlib.util
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core import config, event
+
+from graphcon._files import cache_folder
 
 # OpenMP, where there is one: Numba's own `workqueue` is slower and may not be entered by two Python threads at once.
 if importlib.util.find_spec("numba.np.ufunc.omppool") is not None and getattr(config, "THREADING_LAYER") == "default":  # noqa: B009  # Numba sets it from the environment
@@ -22,10 +27,39 @@ index = np.uintp
 # Division by zero gives infinity, as everywhere else, and no exception whose check every loop would pay for.
 _OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": _FASTMATH, "error_model": "numpy"}
 
-jit: Any = numba.njit(**_OPTIONS)
+
+def _kept(**options: Any) -> Any:
+    """A compiler whose results are kept in a place of their own for every state of the sources.
+
+    Numba looks at the file of a function alone to tell whether what it has kept is still true, not at those of the
+    functions that it calls.
+    """
+
+    def compiled(function: Any) -> Any:
+        before = getattr(config, "CACHE_DIR")  # noqa: B009
+        setattr(config, "CACHE_DIR", str(_FOLDER))  # noqa: B010
+        try:
+            return numba.njit(**_OPTIONS, **options)(function)
+        finally:
+            setattr(config, "CACHE_DIR", before)  # noqa: B010
+
+    return compiled
+
+
+def _folder() -> Path:
+    """Where Numba is told to keep things, or beside the sources, or where this package may write."""
+    here = Path(__file__).parent
+    sources = b"".join(source.read_bytes() for source in sorted(here.glob("*.py")))
+    told = getattr(config, "CACHE_DIR") or (here / "__pycache__" if os.access(here, os.W_OK) else cache_folder())  # noqa: B009
+    return Path(told) / f"kernels-{hashlib.sha256(sources).hexdigest()[:16]}"
+
+
+_FOLDER = _folder()
+
+jit: Any = _kept()
 #: For what is called once per row or edge: passing a dozen arrays costs more than what is done with them.
-inlined: Any = numba.njit(**_OPTIONS, forceinline=True)
-parallel_jit: Any = numba.njit(**_OPTIONS, parallel=True)
+inlined: Any = _kept(forceinline=True)
+parallel_jit: Any = _kept(parallel=True)
 
 
 class _Notice(event.Listener):

@@ -4,6 +4,7 @@ What a compiler makes of a sum over edges reads and writes the total for every e
 more so the larger the graph. `Lanes` is a type of Numba for a vector of LLVM, and these are all the operations it has.
 """
 
+from operator import add, mul, sub, truediv
 from typing import Any
 
 from llvmlite import ir
@@ -67,27 +68,60 @@ def store(_: Any, values: Any, array: Any, row: Any, column: Any) -> Any:
 
 
 @intrinsic
-def plus_scaled(_: Any, total: Any, factor: Any, values: Any) -> Any:
-    """``total + factor * values``, the factor a number."""
+def load_some(_: Any, like: Any, array: Any, row: Any, column: Any, many: Any) -> Any:
+    """The same where the row may end before: the first so many, and zeros."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vector = context.get_value_type(total)
-        one = builder.insert_element(vector(ir.Undefined), args[1], ir.IntType(32)(0))
-        mask = ir.VectorType(ir.IntType(32), total.count)(None)
-        factors = builder.shuffle_vector(one, vector(ir.Undefined), mask)
-        return builder.fadd(args[0], builder.fmul(factors, args[2], _FLAGS), _FLAGS)
+        place = _place(context, builder, signature.args[1:], args[1:4], like)
+        vector, align = context.get_value_type(like), ir.IntType(32)(array.dtype.bitwidth // 8)
+        mask, name = _first(builder, args[4], like.count), f"llvm.masked.load.{_suffix(like)}.p0"
+        signature = ir.FunctionType(vector, [place.type, align.type, mask.type, vector])
+        read = cgutils.get_or_insert_function(builder.module, signature, name)
+        return builder.call(read, [place, align, mask, vector(None)])
 
-    return total(total, total.dtype, values), generate
+    return like(like, array, types.uintp, types.uintp, types.uintp), generate
 
 
 @intrinsic
-def plus_product(_: Any, total: Any, left: Any, right: Any) -> Any:
-    """``total + left * right``, lane by lane."""
+def store_some(_: Any, values: Any, array: Any, row: Any, column: Any, many: Any) -> Any:
+    """The same where the row may end before: writes the first so many."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fadd(args[0], builder.fmul(args[1], args[2], _FLAGS), _FLAGS)
+        place = _place(context, builder, signature.args[1:], args[1:4], values)
+        vector, align = context.get_value_type(values), ir.IntType(32)(array.dtype.bitwidth // 8)
+        mask, name = _first(builder, args[4], values.count), f"llvm.masked.store.{_suffix(values)}.p0"
+        signature = ir.FunctionType(ir.VoidType(), [vector, place.type, align.type, mask.type])
+        write = cgutils.get_or_insert_function(builder.module, signature, name)
+        builder.call(write, [args[0], place, align, mask])
+        return context.get_dummy_value()
 
-    return total(total, left, right), generate
+    return types.void(values, array, types.uintp, types.uintp, types.uintp), generate
+
+
+def _arithmetic(sign: Any, instruction: str) -> None:
+    """Gives lanes an operator: lane by lane, with other lanes or with one number for all."""
+
+    @intrinsic
+    def apply(_: Any, left: Any, right: Any) -> Any:
+        lanes = left if isinstance(left, Lanes) else right
+        kinds = [kind if isinstance(kind, Lanes) else lanes.dtype for kind in (left, right)]
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            vector = context.get_value_type(lanes)
+            left, right = (arg if arg.type == vector else _spread(builder, arg, vector) for arg in args)
+            return getattr(builder, instruction)(left, right, flags=_FLAGS)
+
+        return lanes(*kinds), generate
+
+    @extending.overload(sign)
+    def typed(left, right):  # Numba compares its signature with that of what it returns
+        lanes = [kind for kind in (left, right) if isinstance(kind, Lanes)]
+        if lanes and all(kind in (lanes[0], lanes[0].dtype) for kind in (left, right)):
+            return lambda left, right: apply(left, right)
+
+
+for _sign, _instruction in {add: "fadd", sub: "fsub", mul: "fmul", truediv: "fdiv"}.items():
+    _arithmetic(_sign, _instruction)
 
 
 @intrinsic
@@ -96,11 +130,28 @@ def sum_of(_: Any, values: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector, number = context.get_value_type(values), context.get_value_type(values.dtype)
-        name = f"llvm.vector.reduce.fadd.v{values.count}f{values.dtype.bitwidth}"
+        name = f"llvm.vector.reduce.fadd.{_suffix(values)}"
         reduce = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [number, vector]), name)
         return builder.call(reduce, [number(0.0), args[0]], fastmath=_FLAGS)
 
     return values.dtype(values), generate
+
+
+def _suffix(lanes: Lanes) -> str:
+    """What LLVM calls them."""
+    return f"v{lanes.count}f{lanes.dtype.bitwidth}"
+
+
+def _first(builder: Any, many: Any, count: int) -> Any:
+    """A mask of the first so many of all lanes."""
+    numbers = ir.VectorType(many.type, count)
+    return builder.icmp_unsigned("<", numbers(list(range(count))), _spread(builder, many, numbers))
+
+
+def _spread(builder: Any, number: Any, vector: Any) -> Any:
+    """A vector with the same number in all lanes."""
+    first = builder.insert_element(vector(ir.Undefined), number, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, vector(ir.Undefined), ir.VectorType(ir.IntType(32), vector.count)(None))
 
 
 def _place(context: Any, builder: Any, kinds: Any, args: Any, lanes: Lanes) -> Any:

@@ -1,34 +1,18 @@
 """Sums over edges with a gate per channel: ResGatedGraphConv and GatedGCN."""
 
-import math
-
 from numba import prange
 
-from graphcon.kernels.loops._jit import index, jit, parallel_jit
+from graphcon.kernels.loops._exp import exp
+from graphcon.kernels.loops._jit import index, inlined, parallel_jit
+from graphcon.kernels.loops._lanes import load_some, store_some, zeros
 from graphcon.kernels.loops.oscillator import finish_row
 
 # The columns of h are the target's part of the gate, the source's part, the values, the linear term; those of edge,
 # where there is one, its part of the gate and of the value.
 
-
-@jit
-def gate_and_value(target, source, edge, e, c, width):
-    """What an edge brings into the sum in one channel."""
-    pull, value, one = target[c] + source[width + c], source[width + width + c], target.dtype.type(1)
-    if edge.shape[0] > 0:
-        pull += edge[e, c]
-        value += edge[e, width + c]
-    return one / (one + math.exp(-pull)), value
-
-
-@jit
-def add_gated(own, other, edge, e, total, gates):
-    """Adds what one edge brings: gate times value, and the gate."""
-    width = index(total.shape[0])
-    for c in range(width):
-        gate, value = gate_and_value(own, other, edge, e, c, width)
-        total[c] += gate * value
-        gates[c] += gate
+# So many channels of a row are worked on at a time, then those that are left over. Where the compiler knows that none
+# is left over it needs no mask.
+LANES = 16
 
 
 @parallel_jit
@@ -36,60 +20,101 @@ def gate_and_step(
     ptr, col, h, edge, mean, eps, skip0, bias, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo, yo, slope
 ):
     """One step: gates, sum, linear term, bias, activation, dropout and update in one pass."""
-    for i in prange(x.shape[0]):
-        z, gates, own = yo[i], slope[i], h[i]
-        width = index(z.shape[0])
-        for c in range(width):
-            z[c] = gates[c] = 0
-        for e in range(ptr[i], ptr[i + 1]):
-            add_gated(own, h[col[e]], edge, e, z, gates)
-        if mean:
-            for c in range(width):
-                z[c] /= gates[c] + eps
-        finish_row(index(i), h, skip0, bias, yo, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo)
+    for n in prange(x.shape[0]):
+        i, width, c = index(n), index(x.shape[1]), index(0)
+        while c + index(LANES) <= width:
+            _sum(i, c, index(LANES), width, ptr, col, h, edge, mean, eps, yo)
+            c += index(LANES)
+        if c < width:
+            _sum(i, c, width - c, width, ptr, col, h, edge, mean, eps, yo)
+        finish_row(i, h, skip0, bias, yo, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo)
 
 
 @parallel_jit
-def gate_back_target(ptr, col, h, edge, mean, eps, gz, g0, gh, top, bottom, gedge):
+def gate_back_target(ptr, col, h, edge, mean, eps, gz, g0, gh, means, shares, gedge):
     """The gradient of the target's part of the gates, and of the edges where it is wanted.
 
-    Leaves the mean and its denominator; without it zero and one.
+    Leaves what the sources need of a row: its mean, and its gradient over the sum of the gates. Where gates are not
+    divided by their sum, these are zero and the gradient.
     """
-    for i in prange(ptr.shape[0] - 1):
-        total, below, own, gown, g = top[i], bottom[i], h[i], gh[i], gz[i]
-        width, start, one = index(total.shape[0]), index(g0), h.dtype.type(1)
-        for c in range(width):
-            total[c] = gown[c] = 0
-            below[c] = 0 if mean else 1
-        if mean:
-            for e in range(ptr[i], ptr[i + 1]):
-                add_gated(own, h[col[e]], edge, e, total, below)
-            for c in range(width):
-                below[c] += eps
-                total[c] /= below[c]
-        for e in range(ptr[i], ptr[i + 1]):
-            other = h[col[e]]
-            for c in range(width):
-                gate, value = gate_and_value(own, other, edge, e, c, width)
-                pull = gate * g[start + c] / below[c]
-                d = pull * (one - gate) * (value - total[c])
-                gown[c] += d
-                if gedge.shape[0] > 0:
-                    gedge[e, c] += d
-                    gedge[e, width + c] += pull
+    for n in prange(ptr.shape[0] - 1):
+        i, width, c = index(n), index(means.shape[1]), index(0)
+        while c + index(LANES) <= width:
+            _back_target(i, c, index(LANES), width, ptr, col, h, edge, mean, eps, gz, g0, gh, means, shares, gedge)
+            c += index(LANES)
+        if c < width:
+            _back_target(i, c, width - c, width, ptr, col, h, edge, mean, eps, gz, g0, gh, means, shares, gedge)
 
 
 @parallel_jit
-def gate_back_source(tptr, trow, tslot, h, edge, gz, g0, top, bottom, gh):
+def gate_back_source(tptr, trow, tslot, h, edge, means, shares, gh):
     """The gradients of the source's part of the gates and of the values."""
-    for j in prange(tptr.shape[0] - 1):
-        own, gown, width, start, one = h[j], gh[j], index(top.shape[1]), index(g0), h.dtype.type(1)
-        for c in range(width, width + width + width):
-            gown[c] = 0
-        for q in range(tptr[j], tptr[j + 1]):
-            other, mean_of_i, below, g = h[trow[q]], top[trow[q]], bottom[trow[q]], gz[trow[q]]
-            for c in range(width):
-                gate, value = gate_and_value(other, own, edge, tslot[q], c, width)
-                pull = gate * g[start + c] / below[c]
-                gown[width + width + c] += pull
-                gown[width + c] += pull * (one - gate) * (value - mean_of_i[c])
+    for n in prange(tptr.shape[0] - 1):
+        j, width, c = index(n), index(means.shape[1]), index(0)
+        while c + index(LANES) <= width:
+            _back_source(j, c, index(LANES), width, tptr, trow, tslot, h, edge, means, shares, gh)
+            c += index(LANES)
+        if c < width:
+            _back_source(j, c, width - c, width, tptr, trow, tslot, h, edge, means, shares, gh)
+
+
+@inlined
+def _sum(i, c, many, width, ptr, col, h, edge, mean, eps, out):
+    """What so many channels from c on get from the edges of row i."""
+    nothing = zeros(h, LANES)
+    own, total, gates = load_some(nothing, h, i, c, many), nothing, nothing
+    for e in range(index(ptr[i]), index(ptr[i + index(1)])):
+        gate, value = _gate_and_value(own, index(col[e]), e, c, many, width, h, edge)
+        total, gates = total + gate * value, gates + gate
+    store_some(total / (gates + eps) if mean else total, out, i, c, many)
+
+
+@inlined
+def _back_target(i, c, many, width, ptr, col, h, edge, mean, eps, gz, g0, gh, means, shares, gedge):
+    begin, end = index(ptr[i]), index(ptr[i + index(1)])
+    nothing, one = zeros(h, LANES), h.dtype.type(1)
+    own, share = load_some(nothing, h, i, c, many), load_some(nothing, gz, i, index(g0) + c, many)
+    top, g = nothing, nothing
+    if mean:
+        gates = nothing
+        for e in range(begin, end):
+            gate, value = _gate_and_value(own, index(col[e]), e, c, many, width, h, edge)
+            top, gates = top + gate * value, gates + gate
+        top, share = top / (gates + eps), share / (gates + eps)
+    for e in range(begin, end):
+        gate, value = _gate_and_value(own, index(col[e]), e, c, many, width, h, edge)
+        pull = gate * share
+        d = pull * (one - gate) * (value - top)
+        g = g + d
+        if gedge.shape[0] > 0:
+            store_some(load_some(nothing, gedge, e, c, many) + d, gedge, e, c, many)
+            store_some(load_some(nothing, gedge, e, width + c, many) + pull, gedge, e, width + c, many)
+    store_some(g, gh, i, c, many)
+    store_some(top, means, i, c, many)
+    store_some(share, shares, i, c, many)
+
+
+@inlined
+def _back_source(j, c, many, width, tptr, trow, tslot, h, edge, means, shares, gh):
+    nothing, one = zeros(h, LANES), h.dtype.type(1)
+    g, gvalue = nothing, nothing
+    for q in range(index(tptr[j]), index(tptr[j + index(1)])):
+        i = index(trow[q])
+        own = load_some(nothing, h, i, c, many)
+        gate, value = _gate_and_value(own, j, index(tslot[q]), c, many, width, h, edge)
+        pull = gate * load_some(nothing, shares, i, c, many)
+        g = g + pull * (one - gate) * (value - load_some(nothing, means, i, c, many))
+        gvalue = gvalue + pull
+    store_some(g, gh, j, width + c, many)
+    store_some(gvalue, gh, j, width + width + c, many)
+
+
+@inlined
+def _gate_and_value(own, j, e, c, many, width, h, edge):
+    """What edge e from node j brings into the sum; own is the target's part of the gate."""
+    one = h.dtype.type(1)
+    pull, value = own + load_some(own, h, j, width + c, many), load_some(own, h, j, width + width + c, many)
+    if edge.shape[0] > 0:
+        pull = pull + load_some(own, edge, e, c, many)
+        value = value + load_some(own, edge, e, width + c, many)
+    return one / (one + exp(h.dtype.type(0) - pull)), value

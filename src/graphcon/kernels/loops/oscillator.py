@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numba import prange
 
+from graphcon.kernels.loops._exp import exp, expm1, tanh
 from graphcon.kernels.loops._jit import index, inlined, jit, parallel_jit
 
 
@@ -41,26 +42,23 @@ def activate_row(z, slope, act, leak):
             z[c] = v * leak if v <= zero else v
     elif act == 2:  # tanh
         for c in range(z.shape[0]):
-            v = math.tanh(z[c])
+            v = tanh(z[c])
             slope[c] = one - v * v
             z[c] = v
     elif act == 3:  # sigmoid
         for c in range(z.shape[0]):
-            v = one / (one + math.exp(-z[c]))
+            v = one / (one + exp(-z[c]))
             slope[c] = v * (one - v)
             z[c] = v
     elif act == 4:  # elu
         for c in range(z.shape[0]):
             v = z[c]
-            if v > zero:
-                slope[c] = one
-            else:
-                slope[c] = leak * math.exp(v)
-                z[c] = leak * math.expm1(v)
+            slope[c] = one if v > zero else leak * exp(v)
+            z[c] = v if v > zero else leak * expm1(v)
     elif act == 5:  # silu
         for c in range(z.shape[0]):
             v = z[c]
-            s = one / (one + math.exp(-v))
+            s = one / (one + exp(-v))
             slope[c] = s * (one + v * (one - s))
             z[c] = v * s
     else:  # gelu
@@ -68,7 +66,7 @@ def activate_row(z, slope, act, leak):
         for c in range(z.shape[0]):
             v = z[c]
             below = half * (one + math.erf(v * root))
-            slope[c] = below + v * density * math.exp(-half * v * v)
+            slope[c] = below + v * density * exp(-half * v * v)
             z[c] = v * below
 
 

@@ -1,7 +1,7 @@
 """Sums over the edges of a row and scalar products of two rows, in registers."""
 
 from graphcon.kernels.loops._jit import index, inlined
-from graphcon.kernels.loops._lanes import load, plus_product, plus_scaled, store, sum_of, zeros
+from graphcon.kernels.loops._lanes import load, store, sum_of, zeros
 
 
 @inlined
@@ -34,9 +34,9 @@ def _sum(nothing, begin, end, col, slot, through, val, heads, k, mix, g, at, add
     total = nothing
     for q in range(begin, end):
         a = val[(index(slot[q]) if through else q) * heads + k]
-        total = plus_scaled(total, a, load(total, g, index(col[q]), at))
+        total = total + a * load(total, g, index(col[q]), at)
     before = load(nothing, out, i, to) if add else nothing
-    store(plus_scaled(before, mix, total), out, i, to)
+    store(before + mix * total, out, i, to)
 
 
 @inlined
@@ -72,10 +72,10 @@ def _both(nothing, begin, end, col, slot, val, sums, k, mix, g, at, h, j, to, ou
     for q in range(begin, end):
         e = index(slot[q])
         other = load(nothing, g, index(col[q]), at)
-        total = plus_scaled(total, val[e * sums + k], other)
-        d = mix * sum_of(plus_product(nothing, own, other))
+        total = total + val[e * sums + k] * other
+        d = mix * sum_of(own * other)
         dot[e * heads + k] = d + dot[e * heads + k] if more else d
-    store(plus_scaled(nothing, mix, total), out, j, to)
+    store(mix * total, out, j, to)
 
 
 @inlined
@@ -85,13 +85,13 @@ def product(a, i, at, b, j, to, width):
     if at + index(32) <= stop:
         wide = zeros(a, 32)
         while at + index(32) <= stop:
-            wide = plus_product(wide, load(wide, a, i, at), load(wide, b, j, to))
+            wide = wide + load(wide, a, i, at) * load(wide, b, j, to)
             at, to = at + index(32), to + index(32)
         total += sum_of(wide)
     if at + index(8) <= stop:
         narrow = zeros(a, 8)
         while at + index(8) <= stop:
-            narrow = plus_product(narrow, load(narrow, a, i, at), load(narrow, b, j, to))
+            narrow = narrow + load(narrow, a, i, at) * load(narrow, b, j, to)
             at, to = at + index(8), to + index(8)
         total += sum_of(narrow)
     own, other = a[i], b[j]

@@ -106,7 +106,7 @@ def backward(
         parameters: See there.
         fixed: See there.
         attends: As there; room for the gradients of the scores, and of the vector per node.
-        gates: As there, with room for the means and their denominators.
+        gates: As there, with room for what the sources need of every row.
         x: See there.
         y: See there.
         saved: See there.
@@ -157,9 +157,9 @@ def backward(
             if gvector.shape[0] > 0:
                 add_rows(gvectors, gvector)
         if gates is not None:
-            mean, top, bottom = gates
-            gated.gate_back_target(ptr, col, h, edge, mean, leak, gz, gz0, gh, top, bottom, gedge)
-            gated.gate_back_source(tptr, trow, tslot, h, edge, gz, gz0, top, bottom, gh)
+            mean, means, shares = gates
+            gated.gate_back_target(ptr, col, h, edge, mean, leak, gz, gz0, gh, means, shares, gedge)
+            gated.gate_back_source(tptr, trow, tslot, h, edge, means, shares, gh)
         if fixed is not None:
             gather(tptr, trow, tslot, edge.reshape(-1), heads, mix, gz, gz0, width, concat, gh, value)
             if gedge.shape[0] > 0:

@@ -2,7 +2,7 @@ import torch
 from torch import Tensor
 from torch_geometric.utils import scatter
 
-from graphcon import couplings
+from graphcon import couplings, kernels
 from graphcon._validation import check_number
 from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, Edges, State, taken_by
@@ -46,8 +46,8 @@ class G2(Core):
 
     def step(self, n: int, graph: Edges, *state: Tensor) -> State:
         (x,) = state
-        force = self.dropout(self.act(self.layer(x, graph.index, **graph.given)))
-        signal = self.act(self.gate(x, graph.index, **graph.given))
+        force = self.dropout(self.act(kernels.call(self.layer, x, graph.index, **graph.given)))
+        signal = self.act(kernels.call(self.gate, x, graph.index, **graph.given))
         source, target = graph.index
         difference = (signal[source] - signal[target]).abs() ** self.p
         tau = torch.tanh(scatter(difference, target, 0, x.size(0), "sum"))

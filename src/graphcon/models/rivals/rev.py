@@ -7,7 +7,7 @@ from torch.nn import LayerNorm, Module, ModuleList
 from torch_geometric.nn import inits
 from torch_geometric.nn.models import GroupAddRev
 
-from graphcon import couplings
+from graphcon import couplings, kernels
 from graphcon.models.card import rival
 from graphcon.models.core import Activation, Core, State, taken_by
 
@@ -33,7 +33,7 @@ class _Block(Module):
 
     def forward(self, x: Tensor, graph: _Graph) -> Tensor:
         x = self.act(self.norm(x))
-        return self.layer(x if graph.mask is None else x * graph.mask, graph.index, **graph.given)
+        return kernels.call(self.layer, x if graph.mask is None else x * graph.mask, graph.index, **graph.given)
 
 
 class Rev(Core):
