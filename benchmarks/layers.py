@@ -3,8 +3,8 @@
     python benchmarks/layers.py
     python benchmarks/layers.py --only gin,cheb
 
-The two are timed in turn in one process, best of several rounds, on random graphs of the size of a batch of superpixels,
-of Cora and of a batch of molecules.
+The two are timed in turn in one process, best of several rounds, on random graphs of the size of a batch of
+superpixels, of Cora and of a batch of molecules.
 """
 
 import argparse
@@ -39,9 +39,8 @@ def main() -> None:
     print("| layer | " + " | ".join(SIZES) + " |\n|---|" + "---:|" * len(SIZES))
     for name, build in LAYERS.items():
         if any(part.lower() in name.lower() for part in options.only.split(",")):
-            print(
-                f"| {name} | " + " | ".join(_cell(build, *size, options) for size in SIZES.values()) + " |", flush=True
-            )
+            cells = " | ".join(_cell(build, *size, options) for size in SIZES.values())
+            print(f"| {name} | {cells} |", flush=True)
 
 
 def _cell(build, nodes: int, edges: int, channels: int, options: argparse.Namespace) -> str:
