@@ -79,6 +79,7 @@ CASES: dict[str, Case] = {
     "cheb unnormalised": Case(lambda: pyg.ChebConv(C, C, K=2, normalization=None, bias=False)),
     "residual gcn": Case(lambda: Residual(pyg.GCNConv(C, C), C)),
     "residual dot product": Case(lambda: Residual(DotProductConv(C, C), C)),
+    "residual gin": Case(lambda: Residual(pyg.GINConv(_mlp()), C)),
     "residual sage": Case(lambda: Residual(pyg.SAGEConv(C, C), C)),
 }
 

@@ -53,7 +53,9 @@ def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
         return None
     if type(layer) is couplings.Residual:
         inner = bind(layer.coupling, x, args, kwargs) if _as_it_is(layer) and _as_it_is(layer.lin) else None
-        return inner.plus_linear(layer.lin.weight) if isinstance(inner, Coupling) else None
+        if isinstance(inner, Coupling):
+            return inner.plus_linear(layer.lin.weight)
+        return None if inner is None else lambda x: inner(x) + layer.lin(x)
     if type(layer) not in BINDERS or not _bypassable(cast(pyg.MessagePassing, layer), x):
         return None
     binder, names = BINDERS[type(layer)]
