@@ -24,7 +24,7 @@ _RANGE = {32: (-105.0, 90.0), 64: (-746.0, 711.0)}
 
 @intrinsic
 def exp(_: Any, x: Any) -> Any:
-    """E to the power of x."""
+    """The exponential of x."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _Arithmetic(context, builder, x).exp(args[0])
@@ -34,7 +34,7 @@ def exp(_: Any, x: Any) -> Any:
 
 @intrinsic
 def expm1(_: Any, x: Any) -> Any:
-    """E to the power of x, less 1: as small as x where that is small."""
+    """The exponential of x less 1: as small as x where that is small."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _Arithmetic(context, builder, x).expm1(args[0])
