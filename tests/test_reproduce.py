@@ -21,7 +21,7 @@ from graphcon.training import recipes, run
 
 
 def run_of(test: float, *, dataset="texas", model="graphcon-gcn", variant="", split=0, seed=0) -> Run:
-    return Run(dataset, model, variant, split, seed, test + 1, test, 2.0, f"{dataset}-gcn model.steps=3")
+    return Run(dataset, model, variant, split, seed, test + 1, test, 2.0, 1_234, f"{dataset}-gcn model.steps=3")
 
 
 def reproduce(tmp_path, *words: str) -> int:
@@ -89,6 +89,14 @@ def test_what_is_written_is_read_back(tmp_path):
     assert math.isnan(back[1].test)
 
 
+def test_a_row_tells_how_many_parameters_it_has():
+    runs = [run_of(80.0), run_of(math.nan, split=1)._replace(parameters=0), run_of(70.0, dataset="cornell")]
+    assert "| 1,234 | **80.0** (n = 1, 1 diverged)" in results.markdown(TABLES["heterophilic"], runs)
+    runs[-1] = runs[-1]._replace(parameters=56)
+    assert "| 56 – 1,234 | **80.0**" in results.markdown(TABLES["heterophilic"], runs)
+    assert "| – | 1 of 1 diverged" in results.markdown(TABLES["heterophilic"], runs[1:2])
+
+
 def test_a_smoke_run_writes_every_run_beside_the_papers_figure_and_goes_on_where_it_was(tmp_path, capsys):
     assert reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn") == 0
     with (tmp_path / "results" / "homophilic.csv").open() as file:
@@ -104,7 +112,9 @@ def test_a_smoke_run_writes_every_run_beside_the_papers_figure_and_goes_on_where
     before = metrics.stat().st_mtime_ns
     assert reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn") == 0
     assert metrics.stat().st_mtime_ns == before
-    assert float(line["test"]) == pytest.approx(100 * json.loads(metrics.read_text())["test"]["accuracy"], abs=1e-4)
+    measured = json.loads(metrics.read_text())
+    assert float(line["test"]) == pytest.approx(100 * measured["test"]["accuracy"], abs=1e-4)
+    assert int(line["parameters"]) == measured["parameters"]
 
 
 def test_two_workers_give_the_runs_of_one(tmp_path):

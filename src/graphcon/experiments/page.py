@@ -22,7 +22,8 @@ GDE on Pubmed two runs had been read, at 42 %, before its rate and decay were ch
 *Ours* is mean ± standard deviation over the runs, the 95 % interval of the mean in brackets, and the number of runs;
 *paper* is the figure that the paper prints or quotes and, in brackets, how far ours is from it, also in the paper's
 standard deviations. A cell with fewer runs than its budget was stopped early; on the citation graphs rivals and rows as
-printed were run with one initialisation a split, some on fewer splits.
+printed were run with one initialisation a split, some on fewer splits. *Parameters* are those of the whole network,
+encoder and decoder included; where data sets or depths differ in them, from the fewest to the most.
 
 Rivals have the settings of their own papers where these say them, as their recipes tell. GraphCON and the layer it
 wraps were searched with the same number of trials: 25 on web pages (the MLP too), 20 on Cora and on Citeseer. On

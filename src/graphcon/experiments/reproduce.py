@@ -111,17 +111,17 @@ def train(job: Job, runs: Path, threads: int | None, reporter: Callable[[Job], R
     seconds = json.loads(folder.log_file.read_text().splitlines()[-1])["seconds"]
     table = TABLES[job.table]
     val, test = (table.unit * measured[part][table.metric] for part in ("val", "test"))
-    return _as_run(job, val, test, seconds)
+    return _as_run(job, val, test, seconds, measured["parameters"])
 
 
 def _diverged(job: Job) -> Run:
     """A training whose loss became infinite is a result too."""
-    return _as_run(job, math.nan, math.nan, 0.0)
+    return _as_run(job, math.nan, math.nan, 0.0, 0)
 
 
-def _as_run(job: Job, val: float, test: float, seconds: float) -> Run:
+def _as_run(job: Job, val: float, test: float, seconds: float, parameters: int) -> Run:
     split, seed = job.recipe.data.split, job.recipe.seed
-    return Run(job.dataset, job.model, job.variant, split, seed, val, test, seconds, results.settings(job))
+    return Run(job.dataset, job.model, job.variant, split, seed, val, test, seconds, parameters, results.settings(job))
 
 
 def _mark(job: Job) -> str:

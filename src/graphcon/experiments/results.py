@@ -14,11 +14,11 @@ from graphcon.experiments.tables import Job, Table, paper_figure
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
 
-COLUMNS = ("dataset", "model", "variant", "split", "seed", "val", "test", "seconds", "recipe")
+COLUMNS = ("dataset", "model", "variant", "split", "seed", "val", "test", "seconds", "parameters", "recipe")
 
 
 class Run(NamedTuple):
-    """A line of the CSV file; shares in percent."""
+    """A line of the CSV file; shares in percent. Of a run that diverged the number of parameters is not known: 0."""
 
     dataset: str
     model: str
@@ -28,6 +28,7 @@ class Run(NamedTuple):
     val: float
     test: float
     seconds: float
+    parameters: int
     recipe: str
 
     @property
@@ -53,7 +54,7 @@ def _flat(values: dict, prefix: str = "") -> dict[str, object]:
 
 def write(path: Path, runs: Iterable[Run]) -> None:
     """Writes the runs, whole or not at all."""
-    lines = ([*run[:5], f"{run.val:.4f}", f"{run.test:.4f}", f"{run.seconds:.1f}", run.recipe] for run in runs)
+    lines = ([*run[:5], f"{run.val:.4f}", f"{run.test:.4f}", f"{run.seconds:.1f}", *run[8:]] for run in runs)
     write_csv(path, COLUMNS, lines)
 
 
@@ -75,6 +76,7 @@ def read(path: Path) -> list[Run]:
             float(line["val"]),
             float(line["test"]),
             float(line["seconds"]),
+            int(line["parameters"]),
             line["recipe"],
         )
         for line in lines
@@ -93,6 +95,7 @@ class Cell:
         val: Mean on validation data.
         seconds: Seconds of all runs together.
         diverged: Number of runs whose loss became infinite.
+        parameters: How many the model has, where a run tells.
     """
 
     mean: float
@@ -102,6 +105,7 @@ class Cell:
     val: float
     seconds: float
     diverged: int
+    parameters: int
 
     @classmethod
     def of(cls, runs: list[Run]) -> "Cell":
@@ -109,13 +113,12 @@ class Cell:
         good = [run for run in runs if not math.isnan(run.test)]
         n, seconds, diverged = len(good), sum(run.seconds for run in runs), len(runs) - len(good)
         if not good:
-            return cls(math.nan, math.nan, math.nan, 0, math.nan, seconds, diverged)
+            return cls(math.nan, math.nan, math.nan, 0, math.nan, seconds, diverged, 0)
         values = [run.test for run in good]
         sd = statistics.stdev(values) if n > 1 else 0.0
         interval = student(n - 1) * sd / math.sqrt(n) if n > 1 else math.nan
-        return cls(
-            statistics.fmean(values), sd, interval, n, statistics.fmean(run.val for run in good), seconds, diverged
-        )
+        mean, val = statistics.fmean(values), statistics.fmean(run.val for run in good)
+        return cls(mean, sd, interval, n, val, seconds, diverged, good[0].parameters)
 
 
 def student(freedom: int) -> float:
@@ -158,13 +161,13 @@ def markdown(table: Table, runs: list[Run]) -> str:
     rows = list(dict.fromkeys((place.model, place.variant) for place in found))
     names = [point or dataset for dataset, point in columns]
     lines = [
-        "| model | " + " | ".join(f"{name}: ours | paper" for name in names) + " |",
-        "|---|" + "---|---|" * len(names),
+        "| model | parameters | " + " | ".join(f"{name}: ours | paper" for name in names) + " |",
+        "|---|---:|" + "---|---|" * len(names),
     ]
     for model, variant in sorted(rows, key=_row_order):
-        told = []
-        for dataset, point in columns:
-            cell = found.get(Place(dataset, model, variant, point))
+        row = [found.get(Place(dataset, model, variant, point)) for dataset, point in columns]
+        told = [_parameters(row)]
+        for (dataset, point), cell in zip(columns, row, strict=True):
             told += [_ours(cell, table), _papers(paper_figure(table.name, dataset, model, point), cell, digits)]
         lines.append(f"| {model}{f' ({variant})' if variant else ''} | " + " | ".join(told) + " |")
     return "\n".join(lines) + "\n"
@@ -180,6 +183,12 @@ def _as_list(found: dict[Place, Cell], table: Table) -> str:
     lines = ["| model | point | ours |", "|---|---|---|"]
     lines += [f"| {place.model} | {place.point} | {_ours(cell, table)} |" for place, cell in found.items()]
     return "\n".join(lines) + "\n"
+
+
+def _parameters(row: list[Cell | None]) -> str:
+    """How many parameters a row has, or from how many to how many: data sets differ in features and classes."""
+    counts = {cell.parameters for cell in row if cell is not None and cell.parameters}
+    return " – ".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) if counts else "–"
 
 
 def _ours(cell: Cell | None, table: Table) -> str:

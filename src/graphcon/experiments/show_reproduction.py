@@ -152,15 +152,18 @@ def _told(run: Run, table: Table) -> str:
 def _grid(table: Table, runs: list[Run]) -> Grid:
     digits = table.digits
     grid = Grid(title=f"{UNITS[table.metric]}, on test data", title_justify="left", box=SIMPLE)
-    for column in ("data", "model", "", "ours", "n", "paper", "seconds"):
-        grid.add_column(column, justify="right" if column in ("ours", "n", "paper", "seconds") else "left")
+    for column in ("data", "model", ""):
+        grid.add_column(column)
+    for column in ("ours", "n", "paper", "parameters", "seconds"):
+        grid.add_column(column, justify="right")
     for place, cell in results.cells(table, runs).items():
         figure = paper_figure(table.name, place.dataset, place.model, place.point)
         spread = f" ± {cell.sd:.{digits}f}" if cell.n > 1 else ""
         ours = f"{cell.mean:.{digits}f}{spread}" if cell.n else "diverged"
         paper = "–" if figure is None else f"{figure[0]:.{digits}f}"
         label = ", ".join(filter(None, (place.variant, place.point)))
-        grid.add_row(place.dataset, place.model, label, ours, str(cell.n), paper, f"{cell.seconds:.0f}")
+        parameters = f"{cell.parameters:,}" if cell.parameters else "–"
+        grid.add_row(place.dataset, place.model, label, ours, str(cell.n), paper, parameters, f"{cell.seconds:.0f}")
     return grid
 
 

@@ -215,9 +215,9 @@ TABLES = {
             "two constructions are not comparable to the digit. GraphCON-GCN was tried by hand on validation data, "
             "three epochs of 10,000 images, in some twenty runs, GCN in two; GraphCON around other layers has "
             "what was found for it. With the paper's alpha = 1, gamma = 0.76 and steps of 1 GraphCON-GCN had 86 % "
-            "there, with alpha = gamma = 0.5 and steps of 0.5 94 %. GCN, GAT and GraphCON around them have some "
-            "35,000 parameters, GIN and GatedGCN 100,000, as where they are quoted from, and GraphCON-GIN 51,000. "
-            "What is not measured would take from one hour (GatedGCN) to thirty (PNCNN) on one core.",
+            "there, with alpha = gamma = 0.5 and steps of 0.5 94 %. GIN and GatedGCN have as many parameters as where "
+            "they are quoted from, GraphCON around them fewer, for its steps share one layer. "
+            "What is not measured would take from one hour (ChebNet) to thirty (PNCNN) on one core.",
         ),
         Table("depth-zinc", "Depth on ZINC", ("depth-zinc",), "mae", _ZINC_MANY, _depths(5, 10, 15, 20), "depth"),
         Table(
