@@ -2,11 +2,20 @@ import math
 
 import pytest
 import torch
-from torch_geometric.nn import GATv2Conv, GCNConv, GMMConv, LGConv
+from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GMMConv, LGConv
 from torch_geometric.utils import softmax
 
 from graphcon import GraphCON, check_coupling
-from graphcon.couplings import COUPLINGS, DotProductConv, GatedGCNConv, MoNetConv, Residual, SplineConv, build
+from graphcon.couplings import (
+    COUPLINGS,
+    DotProductConv,
+    GatedGCNConv,
+    MoNetConv,
+    Residual,
+    SplineConv,
+    build,
+    start_as_wave,
+)
 
 from graphs import random_graph, ring
 
@@ -101,3 +110,28 @@ def test_options_and_pygs_own_names_are_taken():
         build("gat", 8, heads=3)
     with pytest.raises(ValueError, match="coupling='gatt' is unknown.*Did you mean 'gat'"):
         build("gatt", 8)
+
+
+@pytest.mark.parametrize("residual", [True, False])
+def test_oscillators_that_start_as_a_wave_carry_a_pulse_round_a_ring_without_growth(residual: bool):
+    layer = Residual(GCNConv(4, 4), 4) if residual else GCNConv(4, 4)
+    start_as_wave(layer, 1.0)
+    pulse = torch.zeros(64, 4)
+    pulse[0] = 1.0
+    xs = GraphCON(layer, 64, dt=1.0, alpha=0.0, gamma=1.0, act=None).trajectory(pulse, ring(64))
+    assert xs.abs().max() < 4
+    # It runs at the speed of sqrt(1/3) hops a step, so that it has been at the other side, and not before its time.
+    assert xs[64, 32].abs().min() > 0.5
+    assert xs[40, 32].abs().max() < 1e-3
+
+
+def test_attention_starts_as_a_wave_too():
+    layer, x, edge_index = GATConv(8, 2, heads=4), torch.ones(5, 8), random_graph(5, 6)
+    start_as_wave(layer, 0.5)
+    torch.testing.assert_close(layer(x, edge_index), 0.5 * x)  # averages of ones
+
+
+@pytest.mark.parametrize("layer", [GATConv(8, 8, heads=2, concat=False), SplineConv(8, 8)], ids=str)
+def test_what_has_no_square_map_cannot_start_as_a_wave(layer):
+    with pytest.raises(ValueError, match="start='wave' is for gcn and gat"):
+        start_as_wave(layer, 1.0)

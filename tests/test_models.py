@@ -140,6 +140,15 @@ def test_dropout_at_input_and_output_follows_dropout_unless_given():
     assert (net.encoder.dropout.p, net.output_dropout.p, net.oscillator.dropout.p) == (0.0, 0.6, 0.3)
 
 
+def test_it_can_start_as_a_wave_and_does_so_again_after_a_reset():
+    model = GraphCONNet(FEATURES, 8, 3, 2, gamma=0.5, start="wave")
+    weight = model.oscillator.coupling.lin.weight
+    assert torch.equal(weight, 0.5 * torch.eye(8))
+    torch.nn.init.ones_(weight)
+    model.reset_parameters()
+    assert torch.equal(weight, 0.5 * torch.eye(8))
+
+
 def test_repr_is_exact():
     assert str(GraphCONNet(5, 8, 3, 2)) == (
         "GraphCONNet(5, 2, task=node, GraphCON(GCNConv(8, 8), steps=3, dt=0.5, alpha=0.5, gamma=1, act=ReLU(), "

@@ -8,6 +8,7 @@ from graphcon.couplings.monet import MoNetConv
 from graphcon.couplings.pointwise import PointwiseConv
 from graphcon.couplings.residual import Residual
 from graphcon.couplings.spline import SplineConv
+from graphcon.couplings.wave import start_as_wave
 
 __all__ = [
     "COUPLINGS",
@@ -20,4 +21,5 @@ __all__ = [
     "build",
     "cartesian_coordinates",
     "polar_coordinates",
+    "start_as_wave",
 ]

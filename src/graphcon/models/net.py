@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import Module
 
 from graphcon import couplings
+from graphcon._validation import check_choice
 from graphcon.integrators import Integrator
 from graphcon.models.base import GraphNet, build_layers
 from graphcon.oscillator import GraphCON
@@ -40,6 +41,8 @@ class GraphCONNet(GraphNet):
             name. (default: :obj:`True`)
         residual (bool, optional): Adds a linear map of the state inside the activation,
             :math:`\sigma(F(X) + X R)`. Not in the paper's equation. (default: :obj:`False`)
+        start (str, optional): How the weights of the coupling start: :obj:`"random"`, as the layer has it, or as a
+            :obj:`"wave"` (see :func:`graphcon.couplings.start_as_wave`). (default: :obj:`"random"`)
         input_dropout (float, optional): Dropout on the input. (default: :obj:`dropout`)
         output_dropout (float, optional): Dropout before the decoder. (default: :obj:`dropout`)
         act_on (str, optional): Whether :math:`\sigma` stands on the :obj:`"first"` state as above, on the
@@ -69,6 +72,7 @@ class GraphCONNet(GraphNet):
         readout: str = "mean",
         shared: bool = True,
         residual: bool = False,
+        start: str = "random",
         input_dropout: float | None = None,
         output_dropout: float | None = None,
         act_on: str = "first",
@@ -111,6 +115,19 @@ class GraphCONNet(GraphNet):
             act_on=act_on,
         )
         self.num_layers = num_layers
+        self._wave = gamma if check_choice("start", start, ["random", "wave"]) == "wave" else None
+        self._start_as_wave()
+
+    def reset_parameters(self) -> None:
+        """Resets all learnable parameters."""
+        super().reset_parameters()
+        self._start_as_wave()
+
+    def _start_as_wave(self) -> None:
+        """Where it is to start so; otherwise the layers have started by themselves."""
+        if self._wave is not None:
+            for layer in self.oscillator._layers():
+                couplings.start_as_wave(layer, self._wave)
 
     @property
     def oscillator(self) -> GraphCON:

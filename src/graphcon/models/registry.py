@@ -39,7 +39,9 @@ from graphcon.models.stack import StackNet
 PREFIX = "graphcon-"
 ALIASES = {"tran": "transformer"}
 
-_OSCILLATOR_FIELDS = ("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "shared", "act_on")
+_OSCILLATOR_FIELDS = (
+    *("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "start", "shared", "act_on"),
+)
 _WITH_HEADS = ("gat", "transformer", "GATConv", "GATv2Conv", "TransformerConv")
 _GRAPHCON = "Rusch et al. 2022, arXiv:2202.02296"
 

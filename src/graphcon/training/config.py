@@ -86,6 +86,7 @@ class ModelConfig:
         trainable: Whether alpha and gamma are learned.
         shared: Whether all steps share one layer; by default oscillators do and plain networks do not.
         residual: Whether a linear map of the state is added inside the activation.
+        start: Whether weights start random, as the layer has it, or so that the oscillators are a wave (gcn, gat).
         readout: How a graph's nodes become one vector: sum, mean or max.
         heads: Attention heads, for couplings that have them.
         edge_features: Whether edge features are used, by couplings that take them.
@@ -108,6 +109,7 @@ class ModelConfig:
     trainable: bool = False
     shared: bool | None = None
     residual: bool = False
+    start: Literal["random", "wave"] = "random"
     readout: Literal["sum", "mean", "max"] = "mean"
     heads: Annotated[int | None, AT_LEAST_1] = None
     edge_features: bool = False

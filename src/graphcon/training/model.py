@@ -15,7 +15,9 @@ from graphcon.training.config import ModelConfig
 from graphcon.training.spec import TaskSpec
 
 # What not every network has: the oscillator's own settings, and what only some couplings and rivals know.
-_SPECIAL = ("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "shared", "heads", "act_on")
+_SPECIAL = (
+    *("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "start", "shared", "heads", "act_on"),
+)
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(ModelConfig)}
 
 
