@@ -151,11 +151,11 @@ def _told(run: Run, table: Table) -> str:
 
 def _grid(table: Table, runs: list[Run]) -> Grid:
     digits = table.digits
-    grid = Grid(title=f"{UNITS[table.metric]}, on test data", title_justify="left", box=SIMPLE)
+    grid = Grid(title=f"{UNITS[table.metric]}, on test data", title_justify="left", box=SIMPLE, padding=0)
     for column in ("data", "model", ""):
-        grid.add_column(column)
+        grid.add_column(column, no_wrap=column != "")
     for column in ("ours", "n", "paper", "parameters", "seconds"):
-        grid.add_column(column, justify="right")
+        grid.add_column(column, justify="right", no_wrap=True)
     for place, cell in results.cells(table, runs).items():
         figure = paper_figure(table.name, place.dataset, place.model, place.point)
         spread = f" ± {cell.sd:.{digits}f}" if cell.n > 1 else ""
