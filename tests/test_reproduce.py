@@ -185,6 +185,12 @@ def test_better_than_its_layer_holds_in_part_where_one_of_two_is_better(tmp_path
     assert "not: graphcon-gcn on wisconsin (-10.0)" in claim.evidence
 
 
+def test_what_has_many_fewer_parameters_than_its_layer_is_judged_with_that_beside_it(tmp_path):
+    runs = [run_of(80), run_of(70, model="gcn")._replace(parameters=12_340)]
+    claim = verdict.verdicts(kept(tmp_path, "heterophilic", runs))[0]
+    assert "graphcon-gcn on texas (+10.0, 0.1 × the parameters)" in claim.evidence
+
+
 def test_of_two_variants_the_one_that_validation_prefers_is_judged(tmp_path):
     runs = [
         run_of(80)._replace(val=90.0),

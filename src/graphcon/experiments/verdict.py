@@ -64,7 +64,7 @@ def _better(text: str, pairs: list[tuple[Table, Place, Cell, Cell | None]]) -> C
         if base is None or base.n == 0 or cell.n == 0:
             continue
         gain, wide = _gain(table, cell.mean, base.mean), cell.interval + base.interval
-        told = f"{place.model} on {place.dataset} ({gain:+.{table.digits}f})"
+        told = f"{place.model} on {place.dataset} ({gain:+.{table.digits}f}{_sizes(cell, base)})"
         better = single if min(cell.n, base.n) == 1 else clear if gain > wide else not_clear
         (better if gain > 0 else worse).append(told)
     evidence = _listed(
@@ -74,6 +74,12 @@ def _better(text: str, pairs: list[tuple[Table, Place, Cell, Cell | None]]) -> C
         ("not: ", worse),
     )
     return Claim(text, _share(len(clear), len(clear + not_clear + single + worse)), evidence)
+
+
+def _sizes(cell: Cell, base: Cell) -> str:
+    """How many times as many parameters it has, where that is not about as many."""
+    times = cell.parameters / base.parameters if base.parameters else 1.0
+    return "" if 0.8 <= times <= 1.25 else f", {times:.2g} × the parameters"
 
 
 def _figures(found: dict[str, Cells]) -> Claim:
