@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: at every moment the old one or the new one is there. And where."""
+"""Where files go and how: whole or not at all, so that at every moment the old one or the new one is there."""
 
 import csv
 import io

@@ -13,9 +13,11 @@ from numba.core import config, event
 
 from graphcon._files import cache_folder
 
+settings: Any = config  # Numba declares none of its settings
+
 # OpenMP, where there is one: Numba's own `workqueue` is slower and may not be entered by two Python threads at once.
-if importlib.util.find_spec("numba.np.ufunc.omppool") is not None and getattr(config, "THREADING_LAYER") == "default":  # noqa: B009  # Numba sets it from the environment
-    setattr(config, "THREADING_LAYER", "omp")  # noqa: B010  # Numba declares none of its settings
+if importlib.util.find_spec("numba.np.ufunc.omppool") is not None and settings.THREADING_LAYER == "default":
+    settings.THREADING_LAYER = "omp"
 
 # Sums may be vectorised and products contracted, once and for all at compile time; NaN and infinity stay what they are.
 _FASTMATH = {"reassoc", "contract", "nsz"}
@@ -36,12 +38,11 @@ def _kept(**options: Any) -> Any:
     """
 
     def compiled(function: Any) -> Any:
-        before = getattr(config, "CACHE_DIR")  # noqa: B009
-        setattr(config, "CACHE_DIR", str(_FOLDER))  # noqa: B010
+        before, settings.CACHE_DIR = settings.CACHE_DIR, str(_FOLDER)
         try:
             return numba.njit(**_OPTIONS, **options)(function)
         finally:
-            setattr(config, "CACHE_DIR", before)  # noqa: B010
+            settings.CACHE_DIR = before
 
     return compiled
 
@@ -50,7 +51,7 @@ def _folder() -> Path:
     """Where Numba is told to keep things, or beside the sources, or where this package may write."""
     here = Path(__file__).parent
     sources = b"".join(source.read_bytes() for source in sorted(here.glob("*.py")))
-    told = getattr(config, "CACHE_DIR") or (here / "__pycache__" if os.access(here, os.W_OK) else cache_folder())  # noqa: B009
+    told = settings.CACHE_DIR or (here / "__pycache__" if os.access(here, os.W_OK) else cache_folder())
     return Path(told) / f"kernels-{hashlib.sha256(sources).hexdigest()[:16]}"
 
 
