@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("numba")
+pytest.importorskip("numba", reason="without Numba there are no loops")
 
 from graphcon.kernels.loops._exp import exp, expm1, tanh
 from graphcon.kernels.loops._jit import index, jit

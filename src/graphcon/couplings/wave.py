@@ -15,9 +15,10 @@ def start_as_wave(layer: Module, gamma: float) -> None:
     .. math::
         X'' = -\gamma (I - P) X - \alpha X',
 
-    in which a signal travels :math:`\Delta t \sqrt{\gamma / 3}` hops a step along a path (GCN), and neither grows nor,
-    for :math:`\alpha = 0`, is lost. With random weights it grows and is drowned: of 64 linear steps along a ring a node
-    32 hops away makes up less than the rounding of the rest.
+    in which a signal travels :math:`\Delta t \sqrt{\gamma / 3}` hops a step along a path (GCN) and, for
+    :math:`\alpha = 0`, is not lost; nothing grows but what all nodes have in common, which moves on at its first
+    velocity. With random weights states grow and the signal is drowned: after 64 linear steps around a ring, what a
+    node 32 hops away brings is about the rounding of the rest or below it.
 
     Args:
         layer (torch.nn.Module): A ``GCNConv``, a ``GATConv``, or a :class:`Residual` around one; its term becomes zero.

@@ -291,7 +291,7 @@ TABLES = {
             note="Both models are linear (the activation is the identity), share one layer among all steps and have "
             "twice as many steps as there are hops. These settings were found by hand on validation data: with relu "
             "and tanh GraphCON-GCN did not learn to carry a class over 8 hops. With random weights what a node at a "
-            "distance of 32 hops brings is smaller than the rounding of the rest, so that learning it is luck. "
+            "distance of 32 hops brings is no larger than the rounding of the rest, so that learning it is luck. "
             "*Wave start* has weights that start as the wave equation of the graph, gamma = 1 and no damping (see "
             "guide.md); rates from 0.001 to 0.01 were tried for it. A GCN whose weights start as the identity did "
             "not learn to carry a class over 16 hops on validation data (two rates, two initialisations each).",

@@ -39,7 +39,8 @@ from graphcon.models.stack import StackNet
 PREFIX = "graphcon-"
 ALIASES = {"tran": "transformer"}
 
-_OSCILLATOR_FIELDS = (
+#: The settings of a recipe that only some networks have: those of oscillators.
+OSCILLATOR_FIELDS = (
     *("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "start", "shared", "act_on"),
 )
 _WITH_HEADS = ("gat", "transformer", "GATConv", "GATv2Conv", "TransformerConv")
@@ -64,7 +65,7 @@ def coupling_card(name: str) -> ModelCard:
     oscillates, coupling = name.startswith(PREFIX), name.removeprefix(PREFIX)
     coupling = ALIASES.get(coupling, coupling)
     summary, paper = _LAYERS.get(coupling, (f"PyG's {coupling}", ""))
-    fields = _OSCILLATOR_FIELDS if oscillates else ("shared", "memory", "act_on")
+    fields = OSCILLATOR_FIELDS if oscillates else ("shared", "memory", "act_on")
     return ModelCard(
         name,
         partial(GraphCONNet if oscillates else StackNet, coupling=coupling),

@@ -10,14 +10,13 @@ from torch.nn import Module
 
 from graphcon.errors import InputError
 from graphcon.models import GraphNet, InputEncoder, ModelCard, find
+from graphcon.models.registry import OSCILLATOR_FIELDS
 from graphcon.training import recipes
 from graphcon.training.config import ModelConfig
 from graphcon.training.spec import TaskSpec
 
 # What not every network has: the oscillator's own settings, and what only some couplings and rivals know.
-_SPECIAL = (
-    *("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "start", "shared", "heads", "act_on"),
-)
+_SPECIAL = (*OSCILLATOR_FIELDS, "heads")
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(ModelConfig)}
 
 
