@@ -137,6 +137,50 @@ def sum_of(_: Any, values: Any) -> Any:
     return values.dtype(values), generate
 
 
+@intrinsic
+def sums_of(_: Any, values: Any, like: Any) -> Any:
+    """As many sums as `like` has lanes, each of as many neighbouring ones."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        total, width = args[0], values.count // like.count
+        while width > 1:  # the second half of every sum is added to the first
+            width //= 2
+            halves = [
+                [(2 * n + half) * width + lane for n in range(like.count) for lane in range(width)] for half in (0, 1)
+            ]
+            total = builder.fadd(*(_chosen(builder, total, lanes) for lanes in halves), flags=_FLAGS)
+        return total
+
+    return like(values, like), generate
+
+
+@intrinsic
+def repeat(_: Any, values: Any, like: Any) -> Any:
+    """As many lanes as `like` has: each of the values as often as it takes, one after the other."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _chosen(builder, args[0], [lane * values.count // like.count for lane in range(like.count)])
+
+    return like(values, like), generate
+
+
+@intrinsic
+def where_positive(_: Any, values: Any, then: Any, otherwise: Any) -> Any:
+    """Lane by lane the second where the first is positive, else the third."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        positive = builder.fcmp_ordered(">", args[0], context.get_value_type(values)(None))
+        return builder.select(positive, args[1], args[2])
+
+    return values(values, values, values), generate
+
+
+def _chosen(builder: Any, vector: Any, lanes: list[int]) -> Any:
+    """A vector of these lanes of another."""
+    numbers = ir.VectorType(ir.IntType(32), len(lanes))
+    return builder.shuffle_vector(vector, vector.type(ir.Undefined), numbers(lanes))
+
+
 def _suffix(lanes: Lanes) -> str:
     """What LLVM calls them."""
     return f"v{lanes.count}f{lanes.dtype.bitwidth}"

@@ -5,12 +5,13 @@ values, one over the targets for the scores, and one over the sources for what t
 from numba import prange
 
 from graphcon.kernels.loops._jit import index, parallel_jit
-from graphcon.kernels.loops.additive import additive_back_row, additive_scores_row
+from graphcon.kernels.loops.additive import additive_back_row, additive_back_source_row, additive_scores_row
 from graphcon.kernels.loops.dynamic import dynamic_back_source_row, dynamic_back_target_row, dynamic_scores_row
 from graphcon.kernels.loops.features import add_back_row, add_products_row, add_sums_row
+from graphcon.kernels.loops.heads import multiply_heads, sum_and_multiply_heads, sum_heads
 from graphcon.kernels.loops.oscillator import finish_row
 from graphcon.kernels.loops.softmax import drop_row, kept, softmax_back_row, softmax_row
-from graphcon.kernels.loops.sums import product, sum_and_multiply, sum_edges
+from graphcon.kernels.loops.sums import sum_and_multiply, sum_edges
 
 # Of `additive`, `dynamic` and `dot` one is True and the others are None: what is None is not compiled.
 
@@ -31,10 +32,7 @@ def attend_and_step(
         if dynamic is not None:
             dynamic_scores_row(i, begin, end, col, h, heads, target, source, key, edge, vector, score_leak, attention)
         if dot is not None:
-            for e in range(begin, end):
-                j = index(col[e])
-                for k in range(heads):
-                    attention[e * heads + k] = product(h, i, target + k * key, h, j, source + k * key, key)
+            multiply_heads(begin, end, col, h, i, target, source, heads, key, attention)
             if edge.shape[0] > 0:
                 add_products_row(i, begin, end, h, heads, target, key, True, h.dtype.type(1), edge, attention)
         softmax_row(begin, end, heads, attention)
@@ -42,10 +40,12 @@ def attend_and_step(
         if val.shape[0] > 0:
             drop_row(begin, end, heads, attention, edge_threshold, edge_scale, edge_seed, mean, val)
         sums = index(1) if mean else heads
-        for k in range(sums):
-            to = k * width if concat else index(0)
-            add = k > 0 and not concat
-            sum_edges(begin, end, col, col, False, weights, sums, k, mix, h, value + k * width, width, add, yo, i, to)
+        if concat:
+            sum_heads(begin, end, col, col, False, weights, sums, mix, h, value, width, yo, i, index(0))
+        else:
+            for k in range(sums):
+                at = value + k * width
+                sum_edges(begin, end, col, col, False, weights, sums, k, mix, h, at, width, k > 0, yo, i, index(0))
         if dot is not None and edge.shape[0] > 0:
             add_sums_row(i, begin, end, weights, heads, mix, edge, width, concat, yo, index(0))
         finish_row(i, h, skip0, bias, yo, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo)
@@ -67,9 +67,14 @@ def attend_back_values(tptr, trow, tslot, h, heads0, weights, mean, mix, value0,
         j, begin, end = index(n), index(tptr[n]), index(tptr[n + 1])
         heads, value, width, start = index(heads0), index(value0), index(width0), index(g0)
         sums = index(1) if mean else heads
-        for k in range(sums):
-            at, to = start + k * width if concat else start, value + k * width
-            sum_and_multiply(begin, end, trow, tslot, weights, sums, k, mix, gz, at, width, h, j, to, gh, g, heads)
+        if concat and sums == heads:
+            sum_and_multiply_heads(
+                begin, end, trow, tslot, weights, heads, mix, gz, start, width, h, j, value, gh, g
+            )
+        else:
+            for k in range(sums):
+                at, to = start + k * width if concat else start, value + k * width
+                sum_and_multiply(begin, end, trow, tslot, weights, sums, k, mix, gz, at, width, h, j, to, gh, g, heads)
 
 
 @parallel_jit
@@ -102,9 +107,7 @@ def attend_back_target(
                 i, begin, end, col, h, heads, target, source, key, edge, vector, score_leak, g, gh, gvector, gedge
             )
         if dot is not None:
-            for k in range(heads):
-                to, at, one = target + k * key, source + k * key, h.dtype.type(1)
-                sum_edges(begin, end, col, col, False, g, heads, k, one, h, at, key, False, gh, i, to)
+            sum_heads(begin, end, col, col, False, g, heads, h.dtype.type(1), h, source, key, gh, i, target)
             if edge.shape[0] > 0:
                 add_sums_row(i, begin, end, g, heads, h.dtype.type(1), edge, key, True, gh, target)
                 if gedge.shape[0] > 0:
@@ -120,16 +123,10 @@ def attend_back_source(
         j, begin, end = index(n), index(tptr[n]), index(tptr[n + 1])
         heads, target, source, key = index(heads0), index(target0), index(source0), index(key0)
         if additive is not None:
-            for k in range(heads):
-                total = h.dtype.type(0)
-                for q in range(begin, end):
-                    total += g[index(tslot[q]) * heads + k]
-                gh[j, source + k] = total
+            additive_back_source_row(j, begin, end, tslot, heads, source, g, gh)
         if dynamic is not None:
             dynamic_back_source_row(
                 j, begin, end, trow, tslot, h, heads, target, source, key, edge, vector, score_leak, g, gh
             )
         if dot is not None:
-            for k in range(heads):
-                at, to = target + k * key, source + k * key
-                sum_edges(begin, end, trow, tslot, True, g, heads, k, h.dtype.type(1), h, at, key, False, gh, j, to)
+            sum_heads(begin, end, trow, tslot, True, g, heads, h.dtype.type(1), h, target, key, gh, j, source)
