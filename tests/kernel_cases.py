@@ -40,7 +40,7 @@ CASES: dict[str, Case] = {
     "gcn as it is": Case(lambda: pyg.GCNConv(C, C, normalize=False), "edge_weight"),
     "gat": Case(lambda: pyg.GATConv(C, 2, heads=4)),
     "gat mean": Case(lambda: pyg.GATConv(C, C, heads=3, concat=False, residual=True)),
-    "gat attributed": Case(lambda: pyg.GATConv(C, 4, heads=2, edge_dim=EDGE_DIM), "edge_attr"),
+    "gat attributed": Case(lambda: pyg.GATConv(C, 2, heads=4, edge_dim=EDGE_DIM), "edge_attr"),
     "gat filled": Case(lambda: pyg.GATConv(C, C, edge_dim=EDGE_DIM, fill_value=0.5, bias=False), "edge_attr"),
     "gat without loops": Case(
         lambda: pyg.GATConv(C, C, edge_dim=EDGE_DIM, add_self_loops=False, negative_slope=0.1), "edge_attr"

@@ -1,6 +1,7 @@
 """On the kernels a layer gives what it gives by itself: in the output and in all gradients, on any graph."""
 
 from contextlib import nullcontext
+from itertools import product
 
 import pytest
 import torch
@@ -91,10 +92,15 @@ def test_double_precision_agrees_to_its_own_round_off(name: str):
     assert_same(GraphCON(layer, 4, act="tanh", trainable=True).double(), x, edge_index, tolerance=1e-10, **per_edge)
 
 
-@pytest.mark.parametrize("width", [5, 16, 27, 64, 91])
-@pytest.mark.parametrize("heads", [1, 3])
+@pytest.mark.parametrize(
+    ("width", "heads"),
+    [*product([5, 16, 27, 64, 91], [1, 3]), (2, 5), (8, 8), (16, 4), (16, 8), (32, 2)],
+)
 def test_every_width(width: int, heads: int):
-    """Sums are taken over 64 channels at a time, then 16, then the rest; products over 32, then 8; gates over 16."""
+    """Sums are taken over 64 channels at a time, then 16, then the rest; products over 32, then 8; gates over 16.
+
+    Heads that fill 64 channels are taken together, and those of a softmax four at a time.
+    """
     torch.manual_seed(0)
     channels = width * heads
     layers = [
@@ -110,6 +116,22 @@ def test_every_width(width: int, heads: int):
         assert_same(GraphCON(layer, 2, act="tanh"), x, edge_index)
     gated = ResGatedGraphConv(channels, channels, edge_dim=2)
     assert_same(GraphCON(gated, 2, act="tanh"), x, edge_index, edge_attr=torch.rand(edge_index.size(1), 2))
+
+
+@pytest.mark.parametrize("heads", [1, 4])
+def test_scores_that_are_far_apart_or_no_numbers(heads: int):
+    """A softmax of huge scores is a choice; one with a NaN is NaN in all of its row, and in no other."""
+    torch.manual_seed(0)
+    edge_index = random_graph(20, 60)
+    huge, broken = 300 * torch.randn(20, 16), torch.randn(20, 16)
+    broken[3, 2] = float("nan")
+    for layer in (GATConv(16, 16 // heads, heads=heads), DotProductConv(16, 16, heads=heads)):
+        for x in (huge, broken):
+            expected = layer(x, edge_index)
+            found = kernels.call(layer, x, edge_index)
+            # Scores of some thousands are rounded to the fourth digit after the point, and so is what they weigh.
+            torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3, equal_nan=True)
+        assert 0 < expected.isnan().any(1).sum() < len(x)
 
 
 class Alone(Module):

@@ -31,11 +31,11 @@ def forward(
 
     sizes = plan, x.size(0), x.size(1), len(graph[1]), steps, need
     kept, room = _kept(*sizes), _room_forward(*sizes)
-    *work, val = _cut(scratch(x, room.length), room)
+    *work, val, halves = _cut(scratch(x, room.length), room)
     xs, hs, slopes, attentions, ys = (a if len(a) else b for a, b in zip(_cut(saved, kept), work, strict=True))
     fixed = attends = gates = None
     if plan.attends:
-        attends = *_scores(plan), attentions, val[0]
+        attends = *_scores(plan, halves), attentions, val[0]
     elif plan.gated:
         gates = (plan.kind == "gated-mean",)
     else:
@@ -58,10 +58,10 @@ def backward(
     (nodes, channels), slots = x.shape, len(graph[1])
     room = _room_backward(plan, nodes, channels, slots)
     xs, hs, slopes, attentions, ys = _cut(saved, _kept(plan, nodes, channels, slots, steps, need))
-    gh, gz, val, g, gvectors, means, shares = _cut(scratch(x, room.length), room)
+    gh, gz, val, g, halves, gvectors, means, shares = _cut(scratch(x, room.length), room)
     fixed = attends = gates = None
     if plan.attends:
-        attends = *_scores(plan), attentions, val[0], g[0], gvectors
+        attends = *_scores(plan, halves), attentions, val[0], g[0], gvectors
     elif plan.gated:
         gates = plan.kind == "gated-mean", means, shares
     else:
@@ -116,9 +116,8 @@ _kept = lru_cache(saved_layout)  # of sizes that are numbers
 def _room_forward(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> Layout:
     """Room for what is not kept."""
     sizes = zip(stacks(plan, nodes, channels, slots, steps, need), (2, 1, 1, 1, 2), strict=True)
-    return Layout.of(
-        [*((0 if depth else least, length) for (depth, length), least in sizes), (1, _val_size(plan, slots))]
-    )
+    unkept = ((0 if depth else least, length) for (depth, length), least in sizes)
+    return Layout.of([*unkept, (1, _val_size(plan, slots)), _halves_size(plan, nodes)])
 
 
 @lru_cache
@@ -129,6 +128,7 @@ def _room_backward(plan: Plan, nodes: int, channels: int, slots: int) -> Layout:
             (0 if plan.skip else nodes, channels),
             (1, _val_size(plan, slots)),
             (1, slots * plan.heads if plan.attends else 0),
+            _halves_size(plan, nodes),
             (nodes if plan.kind == "dynamic" else 0, plan.heads * plan.width),
             (nodes if plan.gated else 0, plan.width),
             (nodes if plan.gated else 0, plan.width),
@@ -174,11 +174,16 @@ def _parameters(theta: Tensor, x: Tensor, plan: Plan) -> tuple[Any, ...]:
     return parts[0].reshape(-1, channels), *parts[1:]
 
 
-def _scores(plan: Plan) -> tuple[Any, ...]:
-    """additive, dynamic and dot, one of them True and the others None; and whether heads are averaged."""
+def _scores(plan: Plan, halves: Any) -> tuple[Any, ...]:
+    """additive, dynamic and dot, two of them None; and whether heads are averaged."""
     mean = plan.kind == "dot-mean"
-    additive, dynamic, dot = plan.kind == "additive", plan.kind == "dynamic", mean or plan.kind == "dot"
-    return additive or None, dynamic or None, dot or None, mean
+    dynamic, dot = plan.kind == "dynamic", mean or plan.kind == "dot"
+    return halves if plan.kind == "additive" else None, dynamic or None, dot or None, mean
+
+
+def _halves_size(plan: Plan, nodes: int) -> tuple[int, int]:
+    """Room for the halves of the scores, where they are added."""
+    return nodes if plan.kind == "additive" else 0, 2 * plan.heads
 
 
 def _val_size(plan: Plan, slots: int) -> int:

@@ -1,6 +1,7 @@
-"""The scores of GAT: a part from either end and from the edge, added and put through a leaky ReLU.
+"""The scores of GAT: a half from either end and something from the edge, added and put through a leaky ReLU.
 
-Heads are taken four at a time, then one by one.
+The halves stand apart from the values, those of the source before those of the target: looking one up in the midst of
+the values would fetch a line of memory for it alone. Heads are taken four at a time, then one by one.
 """
 
 from graphcon.kernels.loops._jit import index, inlined
@@ -8,20 +9,20 @@ from graphcon.kernels.loops._lanes import load, store, where_positive, zeros
 
 
 @inlined
-def additive_scores_row(i, begin, end, col, h, heads, target, source, edge, leak, score):
-    """``leaky(h_i + h_j + edge)`` per edge and head."""
-    k, zero = index(0), h.dtype.type(0)
+def additive_scores_row(i, begin, end, col, halves, heads, edge, leak, score):
+    """``leaky(half_i + half_j + edge)`` per edge and head."""
+    k, zero = index(0), halves.dtype.type(0)
     while k + index(4) <= heads:
-        own = load(zeros(h, 4), h, i, target + k)
+        own = load(zeros(halves, 4), halves, i, heads + k)
         for e in range(begin, end):
-            v = own + load(own, h, index(col[e]), source + k)
+            v = own + load(own, halves, index(col[e]), k)
             if edge.shape[0] > 0:
                 v = v + load(own, edge, e, k)
             store(where_positive(v, v, leak * v), score, index(0), e * heads + k)
         k += index(4)
     while k < heads:
         for e in range(begin, end):
-            v = h[i, target + k] + h[index(col[e]), source + k]
+            v = halves[i, heads + k] + halves[index(col[e]), k]
             if edge.shape[0] > 0:
                 v += edge[e, k]
             score[e * heads + k] = v if v > zero else leak * v
@@ -29,13 +30,14 @@ def additive_scores_row(i, begin, end, col, h, heads, target, source, edge, leak
 
 
 @inlined
-def additive_back_row(i, begin, end, col, h, heads, target, source, edge, leak, g, gh, gedge):
+def additive_back_row(i, begin, end, col, halves, heads, edge, leak, g, target, gh, gedge):
     """Takes the gradient of the scores, in place, through the leaky ReLU; sums that of the row's own part."""
-    k, zero = index(0), h.dtype.type(0)
+    k, zero = index(0), halves.dtype.type(0)
     while k + index(4) <= heads:
-        own, total = load(zeros(h, 4), h, i, target + k), zeros(h, 4)
+        total = zeros(halves, 4)
+        own = load(total, halves, i, heads + k)
         for e in range(begin, end):
-            v = own + load(own, h, index(col[e]), source + k)
+            v = own + load(own, halves, index(col[e]), k)
             if edge.shape[0] > 0:
                 v = v + load(own, edge, e, k)
             d = load(own, g, index(0), e * heads + k)
@@ -49,7 +51,7 @@ def additive_back_row(i, begin, end, col, h, heads, target, source, edge, leak, 
     while k < heads:
         total = zero
         for e in range(begin, end):
-            v = h[i, target + k] + h[index(col[e]), source + k]
+            v = halves[i, heads + k] + halves[index(col[e]), k]
             if edge.shape[0] > 0:
                 v += edge[e, k]
             d = g[e * heads + k]

@@ -13,7 +13,18 @@ from graphcon.kernels.loops.oscillator import finish_row
 from graphcon.kernels.loops.softmax import drop_row, kept, softmax_back_row, softmax_row
 from graphcon.kernels.loops.sums import sum_and_multiply, sum_edges
 
-# Of `additive`, `dynamic` and `dot` one is True and the others are None: what is None is not compiled.
+# Of `additive`, `dynamic` and `dot` two are None, and what is None is not compiled; the third is True, or for `additive`
+# the halves of the scores.
+
+
+@parallel_jit
+def take_columns(h, first0, out):
+    """Copies as many columns of h as `out` has, from the first one on, where there is an `out`."""
+    if out is not None:
+        for n in prange(h.shape[0]):
+            i, first = index(n), index(first0)
+            for c in range(index(out.shape[1])):
+                out[i, c] = h[i, first + c]
 
 
 @parallel_jit
@@ -28,7 +39,7 @@ def attend_and_step(
         heads, target, source, key = index(heads0), index(target0), index(source0), index(key0)
         value, width = index(value0), index(width0)
         if additive is not None:
-            additive_scores_row(i, begin, end, col, h, heads, target, source, edge, score_leak, attention)
+            additive_scores_row(i, begin, end, col, additive, heads, edge, score_leak, attention)
         if dynamic is not None:
             dynamic_scores_row(i, begin, end, col, h, heads, target, source, key, edge, vector, score_leak, attention)
         if dot is not None:
@@ -68,9 +79,7 @@ def attend_back_values(tptr, trow, tslot, h, heads0, weights, mean, mix, value0,
         heads, value, width, start = index(heads0), index(value0), index(width0), index(g0)
         sums = index(1) if mean else heads
         if concat and sums == heads:
-            sum_and_multiply_heads(
-                begin, end, trow, tslot, weights, heads, mix, gz, start, width, h, j, value, gh, g
-            )
+            sum_and_multiply_heads(begin, end, trow, tslot, weights, heads, mix, gz, start, width, h, j, value, gh, g)
         else:
             for k in range(sums):
                 at, to = start + k * width if concat else start, value + k * width
@@ -101,7 +110,7 @@ def attend_back_target(
             add_back_row(i, begin, end, weights, heads, mix, gz, start, width, concat, gedge)
         softmax_back_row(begin, end, heads, attention, g)
         if additive is not None:
-            additive_back_row(i, begin, end, col, h, heads, target, source, edge, score_leak, g, gh, gedge)
+            additive_back_row(i, begin, end, col, additive, heads, edge, score_leak, g, target, gh, gedge)
         if dynamic is not None:
             dynamic_back_target_row(
                 i, begin, end, col, h, heads, target, source, key, edge, vector, score_leak, g, gh, gvector, gedge

@@ -8,12 +8,12 @@ from graphcon.kernels.loops._jit import index, inlined
 from graphcon.kernels.loops._lanes import load, repeat, store, sums_of, zeros
 from graphcon.kernels.loops.sums import product, sum_and_multiply, sum_edges
 
-NOTHING = index(0)
+_ROW = index(0)  # an array of one dimension is a matrix of one row
 
 
 @inlined
 def multiply_heads(begin, end, col, h, i, at, to, heads, width, out):
-    """Per edge and head the scalar product of `width` columns of row i, from `at` on, with those of row j, from `to`."""
+    """Per edge and head the product of `width` columns of row i, from `at` on, with those of row j, from `to` on."""
     if width == 16 and heads % 4 == 0:
         _multiply(zeros(h, 4), begin, end, col, h, i, at, to, heads, width, out)
     elif width == 32 and heads % 2 == 0:
@@ -29,12 +29,12 @@ def multiply_heads(begin, end, col, h, i, at, to, heads, width, out):
 
 @inlined
 def _multiply(few, begin, end, col, h, i, at, to, heads, width, out):
-    k, many = NOTHING, zeros(h, 64)
+    k, many = index(0), zeros(h, 64)
     while k < heads:
         own = load(many, h, i, at + k * width)
         for e in range(begin, end):
             other = load(many, h, index(col[e]), to + k * width)
-            store(sums_of(own * other, few), out, NOTHING, e * heads + k)
+            store(sums_of(own * other, few), out, _ROW, e * heads + k)
         k += index(64) // width
 
 
@@ -49,18 +49,18 @@ def sum_heads(begin, end, col, slot, through, val, heads, mix, g, at, width, out
         _sum(zeros(g, 8), begin, end, col, slot, through, val, heads, mix, g, at, width, out, i, to)
     else:
         for k in range(heads):
-            start, end_at = at + k * width, to + k * width
-            sum_edges(begin, end, col, slot, through, val, heads, k, mix, g, start, width, False, out, i, end_at)
+            first, into = at + k * width, to + k * width
+            sum_edges(begin, end, col, slot, through, val, heads, k, mix, g, first, width, False, out, i, into)
 
 
 @inlined
 def _sum(few, begin, end, col, slot, through, val, heads, mix, g, at, width, out, i, to):
-    k = NOTHING
+    k = index(0)
     while k < heads:
         total = zeros(g, 64)
         for q in range(begin, end):
             e = index(slot[q]) if through else q
-            weights = repeat(load(few, val, NOTHING, e * heads + k), total)
+            weights = repeat(load(few, val, _ROW, e * heads + k), total)
             total = total + weights * load(total, g, index(col[q]), at + k * width)
         store(mix * total, out, i, to + k * width)
         k += index(64) // width
@@ -77,19 +77,19 @@ def sum_and_multiply_heads(begin, end, col, slot, val, heads, mix, g, at, width,
         _both(zeros(g, 8), begin, end, col, slot, val, heads, mix, g, at, width, h, j, to, out, dot)
     else:
         for k in range(heads):
-            start, end_at = at + k * width, to + k * width
-            sum_and_multiply(begin, end, col, slot, val, heads, k, mix, g, start, width, h, j, end_at, out, dot, heads)
+            first, into = at + k * width, to + k * width
+            sum_and_multiply(begin, end, col, slot, val, heads, k, mix, g, first, width, h, j, into, out, dot, heads)
 
 
 @inlined
 def _both(few, begin, end, col, slot, val, heads, mix, g, at, width, h, j, to, out, dot):
-    k, many = NOTHING, zeros(g, 64)
+    k, many = index(0), zeros(g, 64)
     while k < heads:
         total, own = many, load(many, h, j, to + k * width)
         for q in range(begin, end):
             place = index(slot[q]) * heads + k
             other = load(many, g, index(col[q]), at + k * width)
-            total = total + repeat(load(few, val, NOTHING, place), many) * other
-            store(mix * sums_of(own * other, few), dot, NOTHING, place)
+            total = total + repeat(load(few, val, _ROW, place), many) * other
+            store(mix * sums_of(own * other, few), dot, _ROW, place)
         store(mix * total, out, j, to + k * width)
         k += index(64) // width

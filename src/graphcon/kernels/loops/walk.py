@@ -34,8 +34,8 @@ def forward(
         edge: What is given per slot.
         parameters: weight, bias, alpha, gamma, shift and vector.
         fixed: True for weights that are given; else None. Of this and the next two only what is not None is compiled.
-        attends: For weights that depend on the state: additive, dynamic, dot, mean, the stack of attentions, and room
-            for what dropout leaves of one; else None.
+        attends: For weights that depend on the state: additive (room for the halves of the scores), dynamic, dot, mean,
+            the stack of attentions, and room for what dropout leaves of one; else None.
         gates: For gates: whether they are divided by their sum; else None.
         x: The state.
         y: The velocity.
@@ -65,6 +65,7 @@ def forward(
         seed = _seed(seeds, n, 0)
         if attends is not None:
             additive, dynamic, dot, mean, attentions, val = attends
+            attention.take_columns(h, source, additive)
             attention.attend_and_step(
                 ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak,
                 attentions[n % attentions.shape[0]], edge_dropped, edge_scale, _seed(seeds, n, 1), mean, val, mix,
@@ -141,6 +142,7 @@ def backward(
         if attends is not None:
             additive, dynamic, dot, mean, attentions, val, g, gvectors = attends
             given, seed = attentions[n], _seed(seeds, n, 1)
+            attention.take_columns(h, source, additive)
             if val.shape[0] > 0:
                 attention.drop(ptr, heads, given, drops[1], edge_scale, seed, mean, val)
             weights = val if val.shape[0] > 0 else given
