@@ -13,8 +13,8 @@ from graphcon.kernels.loops.oscillator import finish_row
 from graphcon.kernels.loops.softmax import drop_row, kept, softmax_back_row, softmax_row
 from graphcon.kernels.loops.sums import sum_and_multiply, sum_edges
 
-# Of `additive`, `dynamic` and `dot` two are None, and what is None is not compiled; the third is True, or for `additive`
-# the halves of the scores.
+# Of `additive`, `dynamic` and `dot` two are None, and what is None is not compiled; the third is True, or where it is
+# `additive` the halves of the scores.
 
 
 @parallel_jit
