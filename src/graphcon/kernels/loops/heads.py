@@ -1,7 +1,7 @@
 """All heads of an edge at once: where heads are narrow, a loop over the few columns of each costs more than they do.
 
-Numbers per edge and head stand side by side, edge by edge. Heads that fill 64 columns are taken together; `few` has as
-many lanes as there are such heads. All others are taken one by one.
+Numbers per edge and head stand side by side, edge by edge. Heads of 8 or 16 columns that fill 64 are taken together;
+`few` has as many lanes as there are such heads. All others are taken one by one: every width takes time to compile.
 """
 
 from graphcon.kernels.loops._jit import index, inlined
@@ -16,8 +16,6 @@ def multiply_heads(begin, end, col, h, i, at, to, heads, width, out):
     """Per edge and head the product of `width` columns of row i, from `at` on, with those of row j, from `to` on."""
     if width == 16 and heads % 4 == 0:
         _multiply(zeros(h, 4), begin, end, col, h, i, at, to, heads, width, out)
-    elif width == 32 and heads % 2 == 0:
-        _multiply(zeros(h, 2), begin, end, col, h, i, at, to, heads, width, out)
     elif width == 8 and heads % 8 == 0:
         _multiply(zeros(h, 8), begin, end, col, h, i, at, to, heads, width, out)
     else:
@@ -43,8 +41,6 @@ def sum_heads(begin, end, col, slot, through, val, heads, mix, g, at, width, out
     """``out_i = mix * sum of val * g_j`` over the edges of a row, head by head; see `sum_edges`."""
     if width == 16 and heads % 4 == 0:
         _sum(zeros(g, 4), begin, end, col, slot, through, val, heads, mix, g, at, width, out, i, to)
-    elif width == 32 and heads % 2 == 0:
-        _sum(zeros(g, 2), begin, end, col, slot, through, val, heads, mix, g, at, width, out, i, to)
     elif width == 8 and heads % 8 == 0:
         _sum(zeros(g, 8), begin, end, col, slot, through, val, heads, mix, g, at, width, out, i, to)
     else:
@@ -71,8 +67,6 @@ def sum_and_multiply_heads(begin, end, col, slot, val, heads, mix, g, at, width,
     """Both of the above over the same edges, whose rows g_i are looked up once; see `sum_and_multiply`."""
     if width == 16 and heads % 4 == 0:
         _both(zeros(g, 4), begin, end, col, slot, val, heads, mix, g, at, width, h, j, to, out, dot)
-    elif width == 32 and heads % 2 == 0:
-        _both(zeros(g, 2), begin, end, col, slot, val, heads, mix, g, at, width, h, j, to, out, dot)
     elif width == 8 and heads % 8 == 0:
         _both(zeros(g, 8), begin, end, col, slot, val, heads, mix, g, at, width, h, j, to, out, dot)
     else:
