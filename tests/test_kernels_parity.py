@@ -99,7 +99,7 @@ def test_double_precision_agrees_to_its_own_round_off(name: str):
 def test_every_width(width: int, heads: int):
     """Sums are taken over 64 channels at a time, then 16, then the rest; products over 32, then 8; gates over 16.
 
-    Heads that fill 64 channels are taken together, and those of a softmax four at a time.
+    Heads of 8 or 16 that fill 64 channels are taken together, and those of a softmax four at a time.
     """
     torch.manual_seed(0)
     channels = width * heads

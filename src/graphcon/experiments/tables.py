@@ -217,9 +217,9 @@ TABLES = {
             "what was found for it. With the paper's alpha = 1, gamma = 0.76 and steps of 1 GraphCON-GCN had 86 % "
             "there, with alpha = gamma = 0.5 and steps of 0.5 94 %. GIN and GatedGCN have as many parameters as where "
             "they are quoted from, GraphCON around them fewer, for its steps share one layer. Both rows of GAT were "
-            "trained with twice as many parameters, too (77,000): GraphCON-GAT had 98.1 % on validation data in place "
-            "of 98.2, with a loss of 0.01 on training data, GAT 97.7 in place of 97.5, and both on test data what they "
-            "have here. Width is not what is missing, and the narrower pair is kept. "
+            "trained with twice as many parameters, too (77,000, one run each): GraphCON-GAT had 98.1 % on validation "
+            "data in place of 98.2, with a loss of 0.01 on training data, GAT 97.7 in place of 97.5, and both on test "
+            "data what they have here. GraphCON-GAT gains nothing by it, and the narrower pair is kept. "
             "What is not measured would take from one hour (ChebNet) to thirty (PNCNN) on one core.",
         ),
         Table("depth-zinc", "Depth on ZINC", ("depth-zinc",), "mae", _ZINC_MANY, _depths(5, 10, 15, 20), "depth"),
