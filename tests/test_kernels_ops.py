@@ -16,6 +16,7 @@ from graphcon.kernels.coupling import Coupling, Oscillation
 from graphcon.kernels.loops import _gemm
 from graphcon.kernels.maximum import maximum
 from graphcon.kernels.oscillate import oscillate
+from graphcon.kernels.packing import pack
 from graphcon.kernels.propagate import edge_products, propagate, rows_of
 from graphcon.kernels.structure import Graph, csr, plain_csr
 from graphcon.kernels.walk import walk
@@ -49,7 +50,7 @@ def arguments(name: str, dropout: float = 0.0, dtype: torch.dtype = torch.float6
     assert isinstance(coupling, Coupling)
     alpha, gamma = (torch.rand(CHANNELS, dtype=dtype) for _ in range(2))
     oscillation = Oscillation("tanh", 0.0, dropout, 0.5, alpha, gamma)
-    theta = coupling.theta(alpha, gamma).detach()
+    theta = pack(coupling.plan, CHANNELS, coupling.parts(alpha, gamma)).detach()
     edge = coupling._edge(x).detach()
     given = [value.clone().requires_grad_() for value in (x, y, theta, edge)]
     plan = oscillation.into(coupling.plan)

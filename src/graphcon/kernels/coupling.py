@@ -9,8 +9,8 @@ from torch import Tensor
 from graphcon.kernels.counter import draw_seeds
 from graphcon.kernels.oscillate import oscillate
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import Graph
-from graphcon.kernels.walk import take_steps
+from graphcon.kernels.structure import Graph, constant
+from graphcon.kernels.walk import pack_once, take_steps
 
 
 @dataclass(frozen=True)
@@ -19,44 +19,40 @@ class Coupling:
 
     Args:
         plan: What is computed.
-        weight: W ``[columns, channels]``.
+        weight: What W ``[columns, channels]`` is made of, see :func:`pack`: its rows block by block, those of the
+            linear term last.
         graph: The edges.
-        shift: s ``[columns]``, where the plan has one.
+        shift: s ``[columns]`` block by block, where the plan has one.
         bias: b ``[channels]``.
         edge: A number per slot and head, where the plan has one.
         vector: What GATv2 multiplies its scores with.
     """
 
     plan: Plan
-    weight: Tensor
+    weight: tuple[Tensor, ...]
     graph: Graph
-    shift: Tensor | None = None
+    shift: tuple[Tensor, ...] = ()
     bias: Tensor | None = None
     edge: Tensor | None = None
-    vector: Tensor | None = None
+    vector: tuple[Tensor, ...] = ()
 
     def __call__(self, x: Tensor) -> Tensor:
         """The coupling alone: one step from rest with dt = 1 and no oscillator is the force."""
-        zero = x.new_zeros(x.size(-1))
-        theta, edge = self.theta(zero, zero), self._edge(x)
-        return self.run(x, torch.zeros_like(x), theta, edge, self.plan, 1, self.draw(1))[1]
+        zero = constant(0.0, x.size(-1), x)
+        return self.run(x, torch.zeros_like(x), self.parts(zero, zero), self._edge(x), self.plan, 1, self.draw(1))[1]
 
     def plus_linear(self, weight: Tensor) -> "Coupling":
         """F(X) + X R, for R given as the weight of a linear map: no product of its own."""
         if self.plan.skip:
-            others, own = self.weight.split([self.plan.skip_at, len(weight)])
-            return replace(self, weight=torch.cat([others, own + weight]))
-        shift = self.shift
-        if shift is not None:
-            shift = torch.cat([shift, shift.new_zeros(len(weight))])
-        return replace(
-            self, plan=replace(self.plan, skip=True), weight=torch.cat([self.weight, weight]), shift=shift
-        )  # fmt: skip
+            *others, own = self.weight
+            return replace(self, weight=(*others, own + weight))
+        shift = (*self.shift, constant(0.0, len(weight), weight)) if self.plan.shift else ()
+        return replace(self, plan=replace(self.plan, skip=True), weight=(*self.weight, weight), shift=shift)
 
-    def theta(self, alpha: Tensor, gamma: Tensor) -> Tensor:
-        """All parameters and the coefficients of the oscillator as one vector."""
-        bias = torch.zeros_like(alpha) if self.bias is None else self.bias
-        return self.plan.pack(self.weight, bias, alpha, gamma, self.shift, self.vector)
+    def parts(self, alpha: Tensor, gamma: Tensor) -> tuple[Tensor, ...]:
+        """All parameters and the coefficients of the oscillator, in the order of :func:`pack`."""
+        bias = constant(0.0, alpha.size(0), alpha) if self.bias is None else self.bias
+        return *self.weight, bias, alpha, gamma, *self.shift, *self.vector
 
     def draw(self, steps: int, dropout: float = 0.0) -> Tensor:
         """Seeds for that many steps, if there is anything to be dropped."""
@@ -65,15 +61,15 @@ class Coupling:
         return torch.empty(0, 2, dtype=torch.int64)
 
     def run(
-        self, x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, plan: Plan, steps: int, seeds: Tensor,
-        coefficients: bool = False,
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-        """Takes steps; returns x, y, theta and edge to go on from."""
-        needed = torch.is_grad_enabled() and any(value.requires_grad for value in (x, y, theta, edge))
+        self, x: Tensor, y: Tensor, parameters: tuple[Tensor, ...], edge: Tensor, plan: Plan, steps: int,
+        seeds: Tensor, coefficients: bool = False,
+    ) -> tuple[Tensor, ...]:  # fmt: skip
+        """Takes steps; returns x and y. Where the parameters are one theta it returns that and edge, too, to go on."""
+        needed = torch.is_grad_enabled() and any(value.requires_grad for value in (x, y, edge, *parameters))
         edges = self.edge is not None and self.edge.requires_grad
         state = x.requires_grad or y.requires_grad
         need = needed * (1 + 2 * edges + 4 * coefficients + 8 * state)
-        return take_steps(x, y, theta, edge, self.graph, seeds, steps, plan, need)
+        return take_steps(x, y, parameters, edge, self.graph, seeds, steps, plan, need)
 
     def _edge(self, x: Tensor) -> Tensor:
         return x.new_empty(0, self.plan.sums) if self.edge is None else self.edge
@@ -97,8 +93,7 @@ class Oscillation:
     def coefficients(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Alpha and gamma, one per channel."""
         alpha, gamma = (
-            value if isinstance(value, Tensor) else x.new_full((x.size(-1),), value)
-            for value in (self.alpha, self.gamma)
+            value if isinstance(value, Tensor) else constant(value, x.size(-1), x) for value in (self.alpha, self.gamma)
         )
         return alpha, gamma
 
@@ -108,16 +103,16 @@ class Oscillation:
 
 def walk_shared(coupling: Coupling, oscillation: Oscillation, x: Tensor, steps: int) -> Callable[..., tuple]:
     """A walk ``(first, last, x, y, *carried) -> state`` in which all steps share one layer: one op from end to end."""
-    theta, edge = coupling.theta(*oscillation.coefficients(x)), coupling._edge(x)
+    parts, edge = coupling.parts(*oscillation.coefficients(x)), coupling._edge(x)
     plan, seeds = oscillation.into(coupling.plan), coupling.draw(steps, oscillation.dropout)
     learned = oscillation.learned
 
     def run(first: int, last: int, x: Tensor, y: Tensor, *carried: Tensor) -> tuple[Tensor, ...]:
-        if carried:  # what a part of the walk before this one handed on
-            theta_now, edge_now = carried
-        else:
-            theta_now, edge_now = theta, edge
-        return coupling.run(x, y, theta_now, edge_now, plan, last - first, seeds[first:last], learned)
+        if last - first == steps:
+            return coupling.run(x, y, parts, edge, plan, steps, seeds, learned)
+        # A walk that is cut hands theta on, and edge.
+        theta, edge_now = carried or (pack_once(plan, x.size(1), parts), edge)
+        return coupling.run(x, y, (theta,), edge_now, plan, last - first, seeds[first:last], learned)
 
     return run
 

@@ -49,7 +49,7 @@ def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
         args: What it takes after x.
         kwargs: What it takes by name.
     """
-    if not _runtime.enabled() or not _takes(x) or _transformed():
+    if not _runtime.enabled() or not _takes(x) or _transformed() or _hooked_all():
         return None
     if type(layer) is couplings.Residual:
         inner = bind(layer.coupling, x, args, kwargs) if _as_it_is(layer) and _as_it_is(layer.lin) else None
@@ -100,8 +100,6 @@ def _transformed() -> bool:
 
 
 def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
-    if not all(_as_it_is(part) for part in _own_parts(layer)):
-        return False
     if (
         layer.flow != "source_to_target"
         or layer.decomposed_layers != 1
@@ -112,33 +110,45 @@ def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
     # Layers that sum are summed; those that leave the choice tell their binder.
     if type(layer) not in _CHOOSING and type(layer.aggr_module) is not SumAggregation:
         return False
-    declared: Any = getattr(layer, "out_channels", x.size(1))
+    channels = x.size(1)
+    declared: Any = getattr(layer, "out_channels", channels)
     heads: Any = getattr(layer, "heads", 1) if getattr(layer, "concat", False) else 1
-    return bool(
-        getattr(layer, "in_channels", x.size(1)) == x.size(1)
-        and declared * heads == x.size(1)
+    if getattr(layer, "in_channels", channels) != channels or declared * heads != channels:
+        return False
+    called = layer._modules.get("nn")  # a network that is called as it is, whatever it does
+    if called is not None and not all(_like(part, x) for part in called.modules()):
+        return False
+    return _stands_in(layer, x, called)
+
+
+def _stands_in(part: Module, x: Tensor, but: Module | None) -> bool:
+    """Whether a module and all its parts but one are as they are, and their parameters like x."""
+    return (
+        _as_it_is(part)
+        and _like(part, x)
         and all(
-            parameter is None or (parameter.dtype is x.dtype and parameter.device == x.device)
-            for part in layer.modules()
-            for parameter in part._parameters.values()
+            _stands_in(inner, x, None) for inner in part._modules.values() if inner is not None and inner is not but
         )
     )
 
 
-def _own_parts(layer: Module) -> list[Module]:
-    return [part for name, part in layer.named_modules() if name.partition(".")[0] != "nn"]
+def _like(part: Module, x: Tensor) -> bool:
+    """Whether its own parameters are numbers like those of x, in the same place."""
+    return all(p is None or (p.dtype is x.dtype and p.device == x.device) for p in part._parameters.values())
 
 
 def _as_it_is(part: Module) -> bool:
     """Whether nobody would notice that the module is not called: no hooks, and a class we know."""
     known = type(part) in BINDERS or type(part) in _PARTS or isinstance(part, Aggregation) or type(part) in _CONTAINERS
-    own = part.__dict__
-    hooks = (
-        any(map(own.get, _HOOKS))
-        or hooks_of_all._global_forward_hooks or hooks_of_all._global_forward_pre_hooks
+    return known and not any(map(part.__dict__.get, _HOOKS))
+
+
+def _hooked_all() -> bool:
+    """Whether there are hooks on every module there is."""
+    return bool(
+        hooks_of_all._global_forward_hooks or hooks_of_all._global_forward_pre_hooks
         or hooks_of_all._global_backward_hooks or hooks_of_all._global_backward_pre_hooks
     )  # fmt: skip
-    return known and not hooks
 
 
 _HOOKS = [

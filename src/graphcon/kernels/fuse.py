@@ -18,6 +18,13 @@ _FUNCTIONS: dict[Any, tuple[str, float]] = {
     torch.sigmoid: ("sigmoid", 0.0),
     functional.silu: ("silu", 0.0),
 }
+_MODULES: dict[type[nn.Module], str] = {
+    nn.ReLU: "relu",
+    nn.Tanh: "tanh",
+    nn.Sigmoid: "sigmoid",
+    nn.SiLU: "silu",
+    nn.Identity: "identity",
+}
 
 
 def fuse(
@@ -63,7 +70,6 @@ def _code(act: Callable[[Tensor], Tensor]) -> tuple[str, float] | None:
             return "elu", act.alpha
         if type(act) is nn.GELU:
             return ("gelu", 0.0) if act.approximate == "none" else None
-        plain = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", nn.SiLU: "silu", nn.Identity: "identity"}
-        name = plain.get(type(act))
+        name = _MODULES.get(type(act))
         return None if name is None else (name, 0.0)
     return _FUNCTIONS.get(act)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 #: Activations by the code of the loops, with the parameter they take (the slope of a leaky ReLU, alpha of ELU).
@@ -64,13 +63,18 @@ class Plan:
         return self.kind in ("additive", "dynamic", "dot", "dot-mean")
 
     @property
+    def queries(self) -> bool:
+        """Whether they are made of queries and keys."""
+        return self.kind in ("dot", "dot-mean")
+
+    @property
     def gated(self) -> bool:
         return self.kind in ("gated", "gated-mean")
 
     @property
     def value_at(self) -> int:
         """The first column of the values."""
-        if self.kind in ("dot", "dot-mean"):
+        if self.queries:
             return 2 * self.heads * self.key
         return 2 * self.width if self.gated else 0
 
@@ -111,11 +115,6 @@ class Plan:
         """The parameters, as views of the vector in which they travel."""
         weight, bias, alpha, gamma, shift, vector = theta.split(self.sizes(channels))
         return Parameters(weight.view(-1, channels), bias, alpha, gamma, shift, vector)
-
-    @staticmethod
-    def pack(weight: Tensor, bias: Tensor, alpha: Tensor, gamma: Tensor, *more: Tensor | None) -> Tensor:
-        """The vector of which :meth:`split` makes views; shift and vector where there are such."""
-        return torch.cat([weight.flatten(), bias, alpha, gamma, *(value for value in more if value is not None)])
 
 
 @dataclass(frozen=True)

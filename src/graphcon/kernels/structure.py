@@ -3,7 +3,7 @@
 import threading
 import weakref
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -106,7 +106,8 @@ class Known:
         """Its structure; with `loops` every node has exactly one self-loop."""
         graph = self.graphs.get((nodes, loops))
         if graph is None:
-            graph = self.graphs[nodes, loops] = Graph(*csr(_plain_tensor(edge_index), nodes, loops))
+            with torch.inference_mode(False):  # training may follow on the same graph
+                graph = self.graphs[nodes, loops] = Graph(*csr(_plain_tensor(edge_index), nodes, loops))
         return graph
 
     def value(self, key: Any, given: Tensor | None, build: Callable[[], Tensor]) -> Tensor:
@@ -122,7 +123,7 @@ class Known:
         content = None if given is None else _content(given)
         held = self.values.get(key)
         if held is None or held[0] != content:
-            with torch.no_grad():
+            with torch.inference_mode(False), torch.no_grad():
                 held = self.values[key] = content, build()
         return held[1]
 
@@ -144,6 +145,17 @@ _lock = threading.RLock()
 def is_traced() -> bool:
     """Whether a program is being made, and what there is are not the values."""
     return torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0
+
+
+def constant(value: float, length: int, like: Tensor) -> Tensor:
+    """A vector of equal numbers, not to be written to."""
+    return like.new_full((length,), value) if is_traced() else _constant(value, length, like.dtype)
+
+
+@lru_cache
+def _constant(value: float, length: int, dtype: torch.dtype) -> Tensor:
+    with torch.inference_mode(False):
+        return torch.full((length,), value, dtype=dtype, device="cpu")
 
 
 def known(edge_index: Tensor) -> Known | Unknown:

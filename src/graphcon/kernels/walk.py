@@ -9,17 +9,18 @@ hands on what came out: the gradient is then summed step by step from the last t
 and comes out the same to the last bit.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from graphcon.kernels import _compiled, _runtime, plain
 from graphcon.kernels._compiled import NEED_EDGE
+from graphcon.kernels.packing import Packed, back_in_torch, pack, packed, unpacked
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import Graph
+from graphcon.kernels.structure import Graph, is_traced
 from graphcon.kernels.workspace import scratch
 
 
@@ -86,9 +87,10 @@ def _run(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     x, y, edge = x.contiguous(), y.contiguous(), edge.contiguous()
     if _runtime.compiled(x):
-        threads = _runtime.threads_for(_work(x, graph, plan))
+        sizes = _setting(x, graph, steps, plan, need)
+        threads = _runtime.threads_for(sizes.work)
         with _runtime.pool():
-            return _compiled.forward(x, y, theta, edge, _arrays(graph), seeds, steps, plan, need, saved, threads)
+            return _compiled.forward(x, y, theta, edge, _arrays(graph), seeds, steps, sizes, saved, threads)
     return _plain_walk(x, y, theta, edge, graph, seeds, steps, plan)
 
 
@@ -104,6 +106,10 @@ def _(x, y, theta, edge, graph, seeds, steps, *args):
         torch.empty_like(edge),
         saved,
     )
+
+
+def _setting(x: Tensor, graph: Sequence[Tensor], steps: int, plan: Plan, need: int) -> _compiled.Setting:
+    return _compiled.setting(plan, x.size(0), x.size(1), graph[1].size(0), steps, need, x.dtype)
 
 
 def _saved_size(x: Tensor, graph: Sequence[Tensor], steps: int, plan: Plan, need: int) -> int:
@@ -153,14 +159,15 @@ def _run_back(
     gx: Tensor, gy: Tensor, gtheta: Tensor, gedge: Tensor, x: Tensor, y: Tensor, theta: Tensor, edge: Tensor,
     saved: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan, need: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    """The gradients given are written to."""
+    """The gradients given are written to; that of edge may be empty where nobody needs it."""
     x, y, edge = x.contiguous(), y.contiguous(), edge.contiguous()
     if _runtime.compiled(x):
         wanted = gedge if need & NEED_EDGE else gedge[:0]
-        arrays, threads = _arrays(graph), _runtime.threads_for(_work(x, graph, plan))
+        sizes = _setting(x, graph, steps, plan, need)
+        threads = _runtime.threads_for(sizes.work)
         with _runtime.pool():
             _compiled.backward(
-                gx, gy, gtheta, wanted, x, y, theta, edge, arrays, seeds, steps, plan, need, saved, threads
+                gx, gy, gtheta, wanted, x, y, theta, edge, _arrays(graph), seeds, steps, sizes, need, saved, threads
             )
         return gx, gy, gtheta, gedge
     with _runtime.autograd_inside_an_op():
@@ -184,82 +191,109 @@ def _setup(ctx: Any, inputs: tuple, output: tuple) -> None:
 
 
 def _back_of_op(ctx: Any, *grads: Any):
-    def new_zeros(like: Tensor) -> Tensor:
-        return torch.zeros_like(like, memory_format=torch.contiguous_format)
-
-    def run(*tensors: Any) -> Any:
-        plan = ctx.plan
-        return walk_backward(*tensors, ctx.steps, *(getattr(plan, field.name) for field in fields(plan)), ctx.need)
-
-    return (*_back(ctx, grads[:4], run, new_zeros), [None] * 5, *([None] * ctx.others))
+    x, y, theta, edge, seeds, saved, *graph = ctx.saved_tensors
+    inputs, wanted = (x, y, theta, edge), ctx.needs_input_grad[:4]
+    given = [
+        torch.zeros_like(value, memory_format=torch.contiguous_format) if g is None else g
+        for g, value in zip(grads[:4], inputs, strict=True)
+    ]
+    if torch.is_grad_enabled():
+        found = _back_in_torch(given, inputs, wanted, graph, seeds, ctx.steps, ctx.plan)
+    else:
+        numbers = (getattr(ctx.plan, field.name) for field in fields(ctx.plan))
+        found = walk_backward(*given, *inputs, saved, graph, seeds, ctx.steps, *numbers, ctx.need)
+    found = [g if want else None for g, want in zip(found, wanted, strict=True)]
+    return (*found, [None] * 5, *([None] * ctx.others))
 
 
 walk.register_autograd(_back_of_op, setup_context=_setup)
 
 
-def _back(
-    ctx: Any, grads: tuple[Tensor | None, ...], run: Callable[..., Any], zeros: Callable[[Tensor], Tensor]
-) -> list[Tensor | None]:
-    """The gradients of x, y, theta and edge, by `run`, or in plain torch where they are to have gradients in turn."""
-    x, y, theta, edge, seeds, saved, *graph = ctx.saved_tensors
-    graph = graph or ctx.graph
-    inputs, wanted = (x, y, theta, edge), ctx.needs_input_grad[:4]
-    gx, gy, gtheta, gedge = (zeros(value) if g is None else g for g, value in zip(grads, inputs, strict=True))
-    if torch.is_grad_enabled():
-        results = _plain_walk(x, y, theta, edge, graph, seeds, ctx.steps, ctx.plan)
-        asked = [value for value, want in zip(inputs, wanted, strict=True) if want]
-        through = iter(torch.autograd.grad(results, asked, [gx, gy], create_graph=True, allow_unused=True))
-        found = [next(through) if want else None for want in wanted]
-        found = [*found[:2], _added(gtheta, found[2]), _added(gedge, found[3])]
-    else:
-        found = run(gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds)
-    return [g if want else None for g, want in zip(found, wanted, strict=True)]
+def _back_in_torch(
+    grads: Sequence[Tensor], inputs: Sequence[Tensor], wanted: Sequence[bool], graph: Sequence[Tensor], seeds: Tensor,
+    steps: int, plan: Plan,
+) -> list[Tensor | None]:  # fmt: skip
+    """The gradients of x, y, theta and edge where they are to have gradients in turn."""
+    x, y, theta, edge = inputs
+    gx, gy, gtheta, gedge = grads
+    results = _plain_walk(x, y, theta, edge, graph, seeds, steps, plan)
+    asked = [value for value, want in zip(inputs, wanted, strict=True) if want]
+    through = iter(torch.autograd.grad(results, asked, [gx, gy], create_graph=True, allow_unused=True))
+    found = [next(through) if want else None for want in wanted]
+    return [*found[:2], _added(gtheta, found[2]), _added(gedge, found[3])]
 
 
 class EagerWalk(torch.autograd.Function):
     """The op as one calls it outside of any tracing: the same functions, without the dispatcher's share of the time.
 
-    On a graph of two hundred nodes the dispatcher and the packing of lists cost more than the steps.
+    On a graph of two hundred nodes the dispatcher and the packing of lists cost more than the steps. The parameters are
+    the parts of theta; or theta itself, which then comes out again, with edge.
     """
 
     @staticmethod
-    def forward(ctx: Any, x, y, theta, edge, graph, seeds, steps, plan, need):  # pyright: ignore  # autograd Functions take any arguments
-        saved = scratch(x, _saved_size(x, graph, steps, plan, need))
+    def forward(ctx: Any, x, y, edge, graph, seeds, steps, plan, need, *parameters: Tensor):  # pyright: ignore  # autograd Functions take any arguments
+        whole, theta = len(parameters) > 1, parameters[-1]
+        if whole:
+            theta = packed(plan, x.size(1), parameters)
+        saved = scratch(x, _setting(x, graph, steps, plan, need).kept.length)
         if need:
-            ctx.save_for_backward(x, y, theta, edge, seeds, saved)
+            ctx.save_for_backward(x, y, edge, seeds, saved, theta, *parameters)
             ctx.graph, ctx.steps, ctx.plan, ctx.need = graph, steps, plan, need  # nobody else has the graph
             ctx.set_materialize_grads(False)
-        return *_run(x, y, theta, edge, graph, seeds, steps, plan, need, saved), theta, edge
+        results = _run(x, y, theta, edge, graph, seeds, steps, plan, need, saved)
+        return results if whole else (*results, theta, edge)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any):
-        def used_zeros(like: Tensor) -> Tensor:
-            return scratch(like, *like.shape).zero_()
-
-        def run(*tensors: Any) -> Any:
-            # Gradients that autograd gave are not ours to write to; those that were missing are new.
-            whose = zip(tensors[:4], grads, strict=True)
-            gx, gy, gtheta, gedge = (g if given is None else scratch(g, *g.shape).copy_(g) for g, given in whose)
-            x, y, theta, edge, saved, graph, seeds = tensors[4:]
-            return _run_back(
-                gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, ctx.steps, ctx.plan, ctx.need
+    def backward(ctx: Any, gx, gy, gtheta=None, gedge=None):  # pyright: ignore
+        x, y, edge, seeds, saved, theta, *parameters = ctx.saved_tensors
+        steps, plan, need, wanted = ctx.steps, ctx.plan, ctx.need, ctx.needs_input_grad
+        whole, wanted_parameters = len(parameters) > 1, wanted[8:]
+        # Gradients that autograd gave are not ours to write to.
+        gx, gy, gtheta = _ours(gx, x), _ours(gy, y), _ours(gtheta, theta)
+        gedge = _ours(gedge, edge) if wanted[2] else edge[:0]
+        if torch.is_grad_enabled():
+            theta = pack(plan, x.size(1), parameters) if whole else theta
+            inputs, asked = (x, y, theta, edge), (*wanted[:2], any(wanted_parameters), wanted[2])
+            found = _back_in_torch((gx, gy, gtheta, gedge), inputs, asked, ctx.graph, seeds, steps, plan)
+            gx, gy, gtheta, gedge = found[0], found[1], cast(Tensor, found[2]), found[3]
+            back = back_in_torch
+        else:
+            gx, gy, gtheta, gedge = _run_back(
+                gx, gy, gtheta, gedge, x, y, theta, edge, saved, ctx.graph, seeds, steps, plan, need
             )
+            back = unpacked
+        into = back(plan, x.size(1), parameters, gtheta, wanted_parameters) if whole else (gtheta,)
+        found = gx if wanted[0] else None, gy if wanted[1] else None, gedge if wanted[2] else None
+        return *found, None, None, None, None, None, *into
 
-        return (*_back(ctx, grads, run, used_zeros), None, None, None, None, None)
+
+def _ours(given: Tensor | None, like: Tensor) -> Tensor:
+    """A gradient to write to."""
+    own = scratch(like, *like.shape)
+    return own.zero_() if given is None else own.copy_(given)
 
 
 def take_steps(
-    x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan,
-    need: int,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    """:func:`walk`, by the shortest way."""
-    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0:
-        p = plan
-        return walk(
+    x: Tensor, y: Tensor, parameters: Sequence[Tensor], edge: Tensor, graph: Sequence[Tensor], seeds: Tensor,
+    steps: int, plan: Plan, need: int,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """:func:`walk`, by the shortest way, from all parts of theta or from theta."""
+    if is_traced():
+        p, whole = plan, len(parameters) > 1
+        theta = pack(plan, x.size(1), parameters) if whole else parameters[0]
+        results = walk(
             x, y, theta, edge, list(graph[:5]), seeds, steps, p.kind, p.heads, p.width, p.key, p.concat, p.skip,
             p.shift, p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, need,
-        )[:4]  # fmt: skip
-    return EagerWalk.apply(x, y, theta, edge, graph, seeds, steps, plan, need)  # pyright: ignore  # apply has no annotation
+        )  # fmt: skip
+        return results[: 2 if whole else 4]
+    return EagerWalk.apply(x, y, edge, graph, seeds, steps, plan, need, *parameters)  # pyright: ignore  # apply has no annotation
+
+
+def pack_once(plan: Plan, channels: int, parts: Sequence[Tensor]) -> Tensor:
+    """Theta, for a walk that is cut: all its parts share one."""
+    if is_traced():
+        return pack(plan, channels, parts)
+    return Packed.apply(plan, channels, *parts)  # pyright: ignore  # apply has no annotation
 
 
 def _plain_walk(
@@ -281,7 +315,3 @@ def _added(a: Tensor, b: Tensor | None) -> Tensor:
 
 def _arrays(graph: Sequence[Tensor]) -> tuple[Any, ...]:
     return graph.arrays if isinstance(graph, Graph) else tuple(part.numpy() for part in graph)
-
-
-def _work(x: Tensor, graph: Sequence[Tensor], plan: Plan) -> int:
-    return x.numel() + graph[1].size(0) * plan.sums * plan.width

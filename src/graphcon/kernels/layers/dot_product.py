@@ -1,4 +1,3 @@
-import math
 from typing import Any
 
 import torch
@@ -6,13 +5,12 @@ from torch import Tensor
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import known
+from graphcon.kernels.structure import constant, known
 
 
 def bind(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
     """The paper's transformer attention, :class:`graphcon.couplings.DotProductConv`, with all it can do."""
     heads, width = layer.heads, layer.key_channels
-    scale = 1.0 / math.sqrt(width)
     # Without a map of values the product copies x, which is exact.
     values = torch.eye(x.size(1), dtype=x.dtype) if layer.lin_value is None else layer.lin_value.weight
     bias = layer.lin_query.bias
@@ -22,8 +20,8 @@ def bind(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
     )  # fmt: skip
     return Coupling(
         plan,
-        torch.cat([scale * layer.lin_query.weight, layer.lin_key.weight, values]),
+        (layer.lin_query.weight, layer.lin_key.weight, values),
         known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops),
-        shift=torch.cat([scale * bias, bias.new_zeros(len(bias) + len(values))]),
+        shift=(bias, constant(0.0, len(bias) + len(values), bias)),
         bias=layer.bias,
     )

@@ -1,4 +1,3 @@
-import torch
 from torch import Tensor
 from torch_geometric.nn import GATConv
 
@@ -9,18 +8,13 @@ from graphcon.kernels.structure import known
 
 
 def bind(layer: GATConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
-    r"""GAT: heads, concat or mean, attention dropout, a residual map, edge features.
+    """GAT: heads, concat or mean, attention dropout, a residual map, edge features.
 
-    The two halves of the score are linear in x, so they are columns of the one product:
-    :math:`a^\top W x = (W^\top a)^\top x`.
+    The two halves of the score are linear in x, so they are columns of the one product.
     """
     if layer.lin is None:
         return None
     heads, width = layer.heads, layer.out_channels
-    weight = layer.lin.weight
-    blocks = weight.view(heads, width, -1)
-    source = (layer.att_src.view(heads, width, 1) * blocks).sum(1)  # [heads, channels]
-    target = (layer.att_dst.view(heads, width, 1) * blocks).sum(1)
     graph = known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops)
     edge = None
     if layer.lin_edge is not None and edge_attr is not None:
@@ -32,5 +26,5 @@ def bind(layer: GATConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None
         "additive", heads, width, 0, layer.concat, False, False, 1.0 if layer.concat else 1.0 / heads,
         layer.negative_slope, layer.dropout if layer.training else 0.0,
     )  # fmt: skip
-    coupling = Coupling(plan, torch.cat([weight, source, target]), graph, bias=layer.bias, edge=edge)
+    coupling = Coupling(plan, (layer.lin.weight, layer.att_src, layer.att_dst), graph, bias=layer.bias, edge=edge)
     return coupling if layer.res is None else coupling.plus_linear(layer.res.weight)

@@ -10,7 +10,7 @@ from torch_geometric.nn import ResGatedGraphConv
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.layers.edges import given_as_expected
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import known
+from graphcon.kernels.structure import constant, known
 
 
 def bind_res_gated(
@@ -25,8 +25,8 @@ def bind_res_gated(
     # The maps take node and edge side by side: what they make of the edge is the same at every step.
     key, query, value = (lin.weight[:, x.size(1) :] for lin in lins)
     edge = None if edge_attr is None else graph.spread(edge_attr @ torch.cat([key + query, value]).t(), 0.0)
-    weight = torch.cat([lin.weight[:, : x.size(1)] for lin in lins])
-    shift = torch.cat([lin.bias for lin in lins])
+    weight = tuple(lin.weight[:, : x.size(1)] for lin in lins)
+    shift = tuple(lin.bias for lin in lins)
     plan = Plan("gated", 1, x.size(1), 0, True, False, True, 1.0, 0.0, 0.0)
     coupling = Coupling(plan, weight, graph, shift=shift, bias=layer.bias, edge=edge)
     return coupling if layer.lin_skip is None else coupling.plus_linear(layer.lin_skip.weight)
@@ -36,9 +36,9 @@ def bind_gated_gcn(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
     """:class:`graphcon.couplings.GatedGCNConv`: the gates divided by their sum."""
     lins = [layer.lin_gate_i, layer.lin_gate_j, layer.lin_neighbor, layer.lin_self]
     biased = layer.lin_self.bias is not None
-    shift = None
+    shift = ()
     if biased:
-        shift = torch.cat([x.new_zeros(x.size(1)) if lin.bias is None else lin.bias for lin in lins])
+        shift = tuple(constant(0.0, x.size(1), x) if lin.bias is None else lin.bias for lin in lins)
     plan = Plan("gated-mean", 1, x.size(1), 0, True, True, biased, 1.0, layer.eps, 0.0)
     graph = known(edge_index).graph(edge_index, x.size(0), False)
-    return Coupling(plan, torch.cat([lin.weight for lin in lins]), graph, shift=shift)
+    return Coupling(plan, tuple(lin.weight for lin in lins), graph, shift=shift)

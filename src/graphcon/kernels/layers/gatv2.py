@@ -1,4 +1,3 @@
-import torch
 from torch import Tensor
 from torch_geometric.nn import GATv2Conv
 
@@ -27,11 +26,11 @@ def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | No
     )  # fmt: skip
     coupling = Coupling(
         plan,
-        torch.cat([layer.lin_l.weight, layer.lin_r.weight]),
+        (layer.lin_l.weight, layer.lin_r.weight),
         graph,
-        shift=torch.cat(biases) if biases[0] is not None else None,
+        shift=tuple(biases) if biases[0] is not None else (),
         bias=layer.bias,
         edge=edge,
-        vector=layer.att.flatten(),
+        vector=(layer.att,),
     )
     return coupling if layer.res is None else coupling.plus_linear(layer.res.weight)

@@ -28,7 +28,7 @@ def bind(layer: GCNConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | No
     key = ("gcn", x.size(0), loops, layer.normalize, layer.improved, x.dtype)
     edge = about.value(key, edge_weight, weights)
     plan = Plan("fixed", 1, x.size(1), 0, True, False, False, 1.0, 0.0, 0.0)
-    return Coupling(plan, layer.lin.weight, graph, bias=layer.bias, edge=edge)
+    return Coupling(plan, (layer.lin.weight,), graph, bias=layer.bias, edge=edge)
 
 
 def _normalised(weight: Tensor, graph: Graph, nodes: int) -> Tensor:

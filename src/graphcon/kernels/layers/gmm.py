@@ -36,7 +36,7 @@ def bind(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = N
 
         edge = edge * about.value(("share", nodes, x.dtype), None, share)
     plan = Plan("fixed", layer.kernel_size, x.size(1), 0, False, True, False, 1.0, 0.0, 0.0)
-    return Coupling(plan, torch.cat([layer.g.t(), layer.root.weight]), graph, bias=layer.bias, edge=edge)
+    return Coupling(plan, (layer.g.t(), layer.root.weight), graph, bias=layer.bias, edge=edge)
 
 
 def bind_monet(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:

@@ -1,6 +1,5 @@
 from collections.abc import Callable
 
-import torch
 from torch import Tensor
 from torch_geometric.nn import SAGEConv
 from torch_geometric.nn.aggr import MaxAggregation, MeanAggregation, SumAggregation
@@ -35,7 +34,7 @@ def bind(layer: SAGEConv, x: Tensor, edge_index: Tensor) -> Callable[[Tensor], T
 
     edge = about.value(("sage", x.size(0), mean, x.dtype), None, weights)
     plan = Plan("fixed", 1, x.size(1), 0, True, layer.root_weight, False, 1.0, 0.0, 0.0)
-    weight = torch.cat([layer.lin_l.weight, layer.lin_r.weight]) if layer.root_weight else layer.lin_l.weight
+    weight = (layer.lin_l.weight, layer.lin_r.weight) if layer.root_weight else (layer.lin_l.weight,)
     return Coupling(plan, weight, graph, bias=layer.lin_l.bias, edge=edge)
 
 

@@ -1,4 +1,3 @@
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,19 +20,15 @@ def bind(
     graph = known(edge_index).graph(edge_index, x.size(0), False)
     edge = None if layer.lin_edge is None else graph.spread(layer.lin_edge(edge_attr), 0.0)
     heads, width = layer.heads, layer.out_channels
-    scale = 1.0 / math.sqrt(width)
-    lins = [layer.lin_key, layer.lin_value]
+    lins = [layer.lin_query, layer.lin_key, layer.lin_value]
     skip = layer.root_weight and not layer.beta
     lins += [layer.lin_skip] if skip else []
-    weight = torch.cat([scale * layer.lin_query.weight, *(lin.weight for lin in lins)])
-    shift = None
-    if layer.lin_query.bias is not None:
-        shift = torch.cat([scale * layer.lin_query.bias, *(lin.bias for lin in lins)])
+    shift = () if layer.lin_query.bias is None else tuple(lin.bias for lin in lins)
     plan = Plan(
-        "dot", heads, width, width, layer.concat, skip, shift is not None,
+        "dot", heads, width, width, layer.concat, skip, bool(shift),
         1.0 if layer.concat else 1.0 / heads, 0.0, layer.dropout if layer.training else 0.0,
     )  # fmt: skip
-    coupling = Coupling(plan, weight, graph, shift=shift, edge=edge)
+    coupling = Coupling(plan, tuple(lin.weight for lin in lins), graph, shift=shift, edge=edge)
     return _gated_skip(layer, coupling) if layer.beta else coupling
 
 

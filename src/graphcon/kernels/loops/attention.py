@@ -19,12 +19,11 @@ from graphcon.kernels.loops.sums import sum_and_multiply, sum_edges
 
 @parallel_jit
 def take_columns(h, first0, out):
-    """Copies as many columns of h as `out` has, from the first one on, where there is an `out`."""
-    if out is not None:
-        for n in prange(h.shape[0]):
-            i, first = index(n), index(first0)
-            for c in range(index(out.shape[1])):
-                out[i, c] = h[i, first + c]
+    """Copies as many columns of h as `out` has, from the first one on."""
+    for n in prange(h.shape[0]):
+        i, first = index(n), index(first0)
+        for c in range(index(out.shape[1])):
+            out[i, c] = h[i, first + c]
 
 
 @parallel_jit

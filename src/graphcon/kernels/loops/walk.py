@@ -1,6 +1,8 @@
 """The walk from end to end, forward and back, without Python in between: a step is one product and one pass."""
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from graphcon.kernels.loops import attention, gated
 from graphcon.kernels.loops._gemm import add_product, multiply
@@ -15,11 +17,10 @@ BLOCKS = 64
 
 @jit
 def forward(
-    threads, graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y,
-    saved, last_x, last_y,
+    threads, graph, gemm, layout, concat, numbers, drops, act, fixed, attends, gates, ends, seeds, edge, theta, x, y,
+    steps, saved, kept, work, room, last_x, last_y,
 ):  # fmt: skip
-    """Runs as many steps as there are slopes. What comes out of a step goes into the stacks, in turn where they are
-    shorter.
+    """Runs the steps. What comes out of a step goes into the stacks, in turn where they are shorter.
 
     Args:
         threads: How many share the work.
@@ -30,16 +31,22 @@ def forward(
         numbers: dt, mix, leak, act_leak, and the scales of dropout on the force and on the edges.
         drops: The thresholds of both.
         act: The code of the activation.
+        fixed: True for weights that are given; else None. Of this and the next two only what is not None is compiled.
+        attends: For weights that depend on the state: whether they are additive, dynamic or dot, True or None, and
+            whether heads are averaged; else None.
+        gates: For gates: whether they are divided by their sum; else None.
+        ends: Where weight, bias, alpha, gamma, shift and vector end in theta.
         seeds: Two a step, or none.
         edge: What is given per slot.
-        parameters: weight, bias, alpha, gamma, shift and vector.
-        fixed: True for weights that are given; else None. Of this and the next two only what is not None is compiled.
-        attends: For weights that depend on the state: additive (room for the halves of the scores), dynamic, dot, mean,
-            the stack of attentions, and room for what dropout leaves of one; else None.
-        gates: For gates: whether they are divided by their sum; else None.
+        theta: The parameters.
         x: The state.
         y: The velocity.
-        saved: The number of steps, and the stacks of states, H, slopes and velocities.
+        steps: How many.
+        saved: What the backward pass needs, in one block: stacks of states, H, slopes, attentions and velocities.
+        kept: Where each of them begins in it, its rows and columns; no rows where it does not need them.
+        work: Room for those that it does not need, for the edges' weights in the sum where these are not the
+            attention, and for the halves of additive scores.
+        room: Where each of them is.
         last_x: Where the last state goes.
         last_y: Where the last velocity goes.
     """
@@ -47,9 +54,12 @@ def forward(
     heads, target, source, key, value, width, skip = layout
     dt, mix, leak, act_leak, scale, edge_scale = numbers
     dropped, edge_dropped = drops
-    weight, bias, alpha, gamma, shift, vector = parameters
-    steps, xs, hs, slopes, ys = saved
     nodes, channels = x.shape
+    weight, bias, alpha, gamma, shift, vector = _parameters(theta, ends, channels)
+    xs = _stack(saved, kept[0], work, room[0])
+    hs = _stack(saved, kept[1], work, room[1])
+    slopes = _stack(saved, kept[2], work, room[2])
+    ys = _stack(saved, kept[4], work, room[4])
     threads_before = get_threads()
     set_threads(threads)
     for n in range(steps):
@@ -64,10 +74,11 @@ def forward(
         slope = _matrix(slopes, n, nodes, channels)
         seed = _seed(seeds, n, 0)
         if attends is not None:
-            additive, dynamic, dot, mean, attentions, val = attends
-            attention.take_columns(h, source, additive)
+            additive, dynamic, dot, mean = attends
+            attentions, val = _stack(saved, kept[3], work, room[3]), _cut(work, room[5])[0]
+            halves = _halves(additive, h, source, work, room[6])
             attention.attend_and_step(
-                ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak,
+                ptr, col, h, halves, dynamic, dot, heads, target, source, key, edge, vector, leak,
                 attentions[n % attentions.shape[0]], edge_dropped, edge_scale, _seed(seeds, n, 1), mean, val, mix,
                 value, width, concat, skip, bias, x, y, alpha, gamma, dt, act, act_leak, dropped, scale, seed, xo, yo,
                 slope,
@@ -88,13 +99,13 @@ def forward(
 
 @jit
 def backward(
-    threads, graph, gemm, layout, concat, numbers, drops, act, seeds, edge, parameters, fixed, attends, gates, x, y,
-    saved, need_coefficients, need_state, gx, gy, into, gedge, gh, gz, gz0,
+    threads, graph, gemm, layout, concat, numbers, drops, act, fixed, attends, gates, ends, seeds, edge, theta, x, y,
+    steps, saved, kept, work, room, need_coefficients, need_state, gx, gy, gtheta, gedge,
 ):  # fmt: skip
     """Takes the gradients of the results to those of the arguments, all in place.
 
     Args:
-        threads: This and what follows up to saved: see `forward`.
+        threads: This and what follows up to kept: see `forward`.
         graph: See there.
         gemm: See there.
         layout: See there.
@@ -102,32 +113,38 @@ def backward(
         numbers: See there.
         drops: See there.
         act: See there.
+        fixed: See there.
+        attends: See there.
+        gates: See there.
+        ends: See there.
         seeds: See there.
         edge: See there.
-        parameters: See there.
-        fixed: See there.
-        attends: As there; room for the gradients of the scores, and of the vector per node.
-        gates: As there, with room for what the sources need of every row.
+        theta: See there.
         x: See there.
         y: See there.
+        steps: See there.
         saved: See there.
+        kept: See there.
+        work: Room for the gradients of H and of the coupling (which are columns of the former where there is a linear
+            term), for the edges' weights in the sum, the gradients of the scores, the halves of these, the gradients
+            of the vector per node, and twice for what sources need of gates.
+        room: Where each of them is.
         need_coefficients: Whether the gradients of alpha and gamma are asked for.
         need_state: Whether those of the first state are.
         gx: The gradient of the state.
         gy: That of the velocity.
-        into: Those of the parameters, to which is added.
+        gtheta: Those of the parameters, to which is added.
         gedge: That of edge; without rows where nobody asks for it.
-        gh: Room for that of H.
-        gz: Room for that of the coupling; it may be columns of gh.
-        gz0: Which of them.
     """
     ptr, col, tptr, trow, tslot = graph
-    heads, target, source, key, value, width = layout[:6]
+    heads, target, source, key, value, width, skip = layout
     dt, mix, leak, edge_scale = numbers[0], numbers[1], numbers[2], numbers[5]
-    weight, alpha, gamma, vector = parameters[0], parameters[2], parameters[3], parameters[5]
-    gweight, gbias, galpha, ggamma, gshift, gvector = into
-    steps, xs, hs, slopes, ys = saved
     nodes, channels = x.shape
+    weight, _, alpha, gamma, _, vector = _parameters(theta, ends, channels)
+    gweight, gbias, galpha, ggamma, gshift, gvector = _parameters(gtheta, ends, channels)
+    xs, hs, slopes, ys = _cut(saved, kept[0]), _cut(saved, kept[1]), _cut(saved, kept[2]), _cut(saved, kept[4])
+    gh = _cut(work, room[0])
+    gz, gz0 = (_cut(work, room[1]), 0) if skip < 0 else (gh, skip)
     threads_before = get_threads()
     set_threads(threads)
     for m in range(steps):
@@ -140,9 +157,10 @@ def backward(
         _add_blocks(gbias, step_back(gx, gy, slope, alpha, gamma, dt, gz, gz0, BLOCKS))
         h = _matrix(hs, n, nodes, weight.shape[0]) if hs.shape[0] > 0 else gh
         if attends is not None:
-            additive, dynamic, dot, mean, attentions, val, g, gvectors = attends
-            given, seed = attentions[n], _seed(seeds, n, 1)
-            attention.take_columns(h, source, additive)
+            additive, dynamic, dot, mean = attends
+            given, seed = _cut(saved, kept[3])[n], _seed(seeds, n, 1)
+            val, g, gvectors = _cut(work, room[2])[0], _cut(work, room[3])[0], _cut(work, room[5])
+            halves = _halves(additive, h, source, work, room[4])
             if val.shape[0] > 0:
                 attention.drop(ptr, heads, given, drops[1], edge_scale, seed, mean, val)
             weights = val if val.shape[0] > 0 else given
@@ -150,17 +168,17 @@ def backward(
                 tptr, trow, tslot, h, heads, weights, mean, mix, value, width, concat, gz, gz0, g, gh
             )
             attention.attend_back_target(
-                ptr, col, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, given, drops[1],
+                ptr, col, h, halves, dynamic, dot, heads, target, source, key, edge, vector, leak, given, drops[1],
                 edge_scale, seed, mean, val, mix, width, concat, gz, gz0, g, gh, gvectors, gedge,
             )  # fmt: skip
             attention.attend_back_source(
-                tptr, trow, tslot, h, additive, dynamic, dot, heads, target, source, key, edge, vector, leak, g, gh
+                tptr, trow, tslot, h, halves, dynamic, dot, heads, target, source, key, edge, vector, leak, g, gh
             )
             if gvector.shape[0] > 0:
                 add_rows(gvectors, gvector)
         if gates is not None:
-            mean, means, shares = gates
-            gated.gate_back_target(ptr, col, h, edge, mean, leak, gz, gz0, gh, means, shares, gedge)
+            means, shares = _cut(work, room[6]), _cut(work, room[7])
+            gated.gate_back_target(ptr, col, h, edge, gates[0], leak, gz, gz0, gh, means, shares, gedge)
             gated.gate_back_source(tptr, trow, tslot, h, edge, means, shares, gh)
         if fixed is not None:
             gather(tptr, trow, tslot, edge.reshape(-1), heads, mix, gz, gz0, width, concat, gh, value)
@@ -172,6 +190,45 @@ def backward(
         if n > 0 or need_state:
             add_product(gemm, gh, False, weight, False, gx)
     set_threads(threads_before)
+
+
+@inlined
+def _parameters(theta, ends, channels):
+    """weight, bias, alpha, gamma, shift and vector, as :meth:`Plan.split` has them."""
+    weight = theta[: ends[0]].reshape(-1, channels)
+    bias, alpha, gamma = theta[ends[0] : ends[1]], theta[ends[1] : ends[2]], theta[ends[2] : ends[3]]
+    return weight, bias, alpha, gamma, theta[ends[3] : ends[4]], theta[ends[4] : ends[5]]
+
+
+@inlined
+def _cut(block, place):
+    """The matrix that is there."""
+    begin, rows, columns = place
+    return block[begin : begin + rows * columns].reshape(rows, columns)
+
+
+def _halves(additive, h, source, block, place):
+    """The halves of additive scores, put apart; None for others."""
+    raise NotImplementedError  # never called as it is: what is None is not compiled, nor may it be optional
+
+
+@overload(_halves)
+def _(additive, h, source, block, place):
+    if isinstance(additive, types.NoneType):
+        return lambda additive, h, source, block, place: None
+
+    def put_apart(additive, h, source, block, place):
+        halves = _cut(block, place)
+        attention.take_columns(h, source, halves)
+        return halves
+
+    return put_apart
+
+
+@inlined
+def _stack(saved, kept, work, room):
+    """What is kept, or else the room in its place."""
+    return _cut(saved, kept) if kept[1] > 0 else _cut(work, room)
 
 
 @inlined

@@ -1,0 +1,116 @@
+"""The parameters of a walk as the one vector in which they travel, and their gradients from its.
+
+A layer keeps its parameters in several tensors. One after the other they are theta, as :meth:`Plan.split` has it, but
+for two things that are linear, too: GAT's vectors become rows of the weight, and what a query is divided by goes into
+the map that makes it.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from graphcon.kernels.plan import Plan
+
+Parts = Sequence[Tensor]
+
+
+def pack(plan: Plan, channels: int, parts: Parts) -> Tensor:
+    """Theta in plain torch.
+
+    Args:
+        plan: What is computed.
+        channels: The width of the state.
+        parts: The blocks of the weight; then bias, alpha, gamma, and the blocks of shift and vector where there are
+            such. With GAT the vectors of sources and targets come after the first block.
+    """
+    if plan.kind == "additive":
+        weight, source, target, *rest = parts
+        blocks = weight.view(plan.heads, plan.width, channels)
+        halves = ((vector.view(plan.heads, plan.width, 1) * blocks).sum(1) for vector in (source, target))
+        parts = weight, *halves, *rest
+    theta = torch.cat([part.reshape(-1) for part in parts])
+    if plan.queries:
+        scale = torch.ones_like(theta)
+        _divide_queries(plan, channels, scale)
+        theta = theta * scale
+    return theta
+
+
+def packed(plan: Plan, channels: int, parts: Parts) -> Tensor:
+    """The same by loops and in place, without gradients."""
+    if plan.kind == "additive":
+        from graphcon.kernels.loops import halves
+
+        weight, source, target, *rest = parts
+        rows = weight.new_empty(2 * plan.heads, channels)
+        halves.stack(_array(weight), _array(source), _array(target), rows.numpy())
+        parts = weight, rows, *rest
+    theta = torch.cat([part.reshape(-1) for part in parts])
+    _divide_queries(plan, channels, theta)
+    return theta
+
+
+def unpacked(plan: Plan, channels: int, parts: Parts, gtheta: Tensor, wanted: Sequence[bool]) -> list[Tensor | None]:
+    """The gradients of the parts from that of theta, which is written to."""
+    _divide_queries(plan, channels, gtheta)
+    sizes = [part.numel() for part in parts]
+    if plan.kind == "additive":
+        from graphcon.kernels.loops import halves
+
+        weight, source, target = parts[:3]
+        rows = 2 * plan.heads * channels
+        gweight, _, *others = torch.split_with_sizes(gtheta, [sizes[0], rows, *sizes[3:]])
+        gsource, gtarget = torch.empty_like(source), torch.empty_like(target)
+        g = gtheta[: sizes[0] + rows].numpy().reshape(-1, channels)
+        halves.stack_back(
+            _array(weight), _array(source), _array(target), g[-2 * plan.heads :], g, _array(gsource), _array(gtarget)
+        )
+        gradients = gweight, gsource, gtarget, *others
+    else:
+        gradients = torch.split_with_sizes(gtheta, sizes)
+    return [g.view_as(p) if want else None for g, p, want in zip(gradients, parts, wanted, strict=True)]
+
+
+class Packed(torch.autograd.Function):
+    """:func:`packed`, with gradients: for a walk that is cut, all parts of which share one theta."""
+
+    @staticmethod
+    def forward(ctx: Any, plan: Plan, channels: int, *parts: Tensor) -> Tensor:  # pyright: ignore  # autograd Functions take any arguments
+        ctx.save_for_backward(*parts)
+        ctx.plan, ctx.channels = plan, channels
+        return packed(plan, channels, parts)
+
+    @staticmethod
+    def backward(ctx: Any, gtheta: Tensor):  # pyright: ignore
+        parts, wanted = ctx.saved_tensors, ctx.needs_input_grad[2:]
+        if torch.is_grad_enabled():
+            return None, None, *back_in_torch(ctx.plan, ctx.channels, parts, gtheta, wanted)
+        return None, None, *unpacked(ctx.plan, ctx.channels, parts, gtheta.clone(), wanted)
+
+
+def back_in_torch(
+    plan: Plan, channels: int, parts: Parts, gtheta: Tensor, wanted: Sequence[bool]
+) -> list[Tensor | None]:
+    """:func:`unpacked` where gradients are to have gradients in turn."""
+    asked = [part for part, want in zip(parts, wanted, strict=True) if want]
+    found = iter(torch.autograd.grad(pack(plan, channels, parts), asked, gtheta, create_graph=True))
+    return [next(found) if want else None for want in wanted]
+
+
+def _divide_queries(plan: Plan, channels: int, theta: Tensor) -> None:
+    """Divides the map that makes queries, and what it adds, by the root of their length, in place."""
+    if not plan.queries:
+        return
+    scale, queries = 1.0 / math.sqrt(plan.key), plan.heads * plan.key
+    theta[: queries * channels].mul_(scale)
+    if plan.shift:
+        shift = sum(plan.sizes(channels)[:4])
+        theta[shift : shift + queries].mul_(scale)
+
+
+def _array(value: Tensor) -> Any:
+    values = value.contiguous().numpy()  # without gradients, as all here
+    return values if values.ndim == 2 else values.reshape(-1)
