@@ -16,7 +16,7 @@ from graphcon.kernels.coupling import Coupling, Oscillation
 from graphcon.kernels.loops import _gemm
 from graphcon.kernels.maximum import maximum
 from graphcon.kernels.oscillate import oscillate
-from graphcon.kernels.packing import pack
+from graphcon.kernels.packing import pack, packed, unpacked
 from graphcon.kernels.propagate import edge_products, propagate, rows_of
 from graphcon.kernels.structure import Graph, csr, plain_csr
 from graphcon.kernels.walk import walk
@@ -84,6 +84,39 @@ def test_the_derivatives_of_the_walk_are_exact(name: str, dropout: float):
 def test_the_derivatives_of_the_derivatives_are_exact(name: str):
     x, y, theta, edge, *rest = arguments(name, 0.4)
     assert gradgradcheck(lambda *given: walk(*given, *rest)[:2], (x, y, theta, edge), fast_mode=True)
+
+
+@pytest.mark.parametrize("memory", ["store", "checkpoint"])
+@pytest.mark.parametrize("name", ["gat mean", "gatv2 mean", "transformer", "residual gcn", "gin", "sage max", "cheb"])
+def test_a_network_has_derivatives_of_derivatives(name: str, memory: str):
+    network, x = GraphCON(build(name, torch.float64), STEPS, act="tanh", memory=memory), torch.randn(NODES, CHANNELS)
+    inputs = [x.double().requires_grad_(), *network.parameters()]
+
+    def second() -> tuple[Tensor, ...]:
+        first = torch.autograd.grad(network(inputs[0], EDGES).square().sum(), inputs, create_graph=True)
+        return torch.autograd.grad(sum(g.square().sum() for g in first), inputs)
+
+    found = second()
+    with kernels.disabled():
+        for a, b in zip(found, second(), strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["gcn", "gat mean", "transformer", "dot product", "gatv2"])
+def test_parameters_are_packed_and_unpacked_as_in_plain_torch(name: str):
+    coupling = kernels.bind(build(name, torch.float64), torch.randn(NODES, CHANNELS, dtype=torch.float64), (EDGES,), {})
+    assert isinstance(coupling, Coupling)
+    alpha, gamma = (torch.rand(CHANNELS, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    parts = coupling.parts(alpha, gamma)
+    theta = pack(coupling.plan, CHANNELS, parts)
+    gtheta, asked = torch.randn_like(theta), [part for part in parts if part.requires_grad]
+    wanted = [part.requires_grad for part in parts]
+    with torch.no_grad():
+        torch.testing.assert_close(packed(coupling.plan, CHANNELS, parts), theta.detach())
+        found = unpacked(coupling.plan, CHANNELS, parts, gtheta.clone(), wanted)
+    assert [g is not None for g in found] == wanted
+    expected = torch.autograd.grad(theta, asked, gtheta)
+    torch.testing.assert_close([g for g in found if g is not None], list(expected))
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.4])

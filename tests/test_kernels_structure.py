@@ -96,6 +96,17 @@ def test_learned_weights_are_never_kept():
         assert weight.grad.abs().sum() > 0
 
 
+@pytest.mark.parametrize("name", ["gcn", "gat", "dot product", "cheb"])
+def test_training_may_follow_inference_on_the_same_graph(name: str):
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 9)
+    network = GraphCON(build(name), 3, gamma=0.7)
+    with torch.inference_mode():
+        before = network(x, edge_index).clone()
+    after = network(x, edge_index)
+    after.sum().backward()
+    assert torch.equal(before, after)
+
+
 def test_what_is_kept_goes_with_the_graph():
     x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 9)
     network, key = GraphCON(build("gcn"), 2), id(edge_index)

@@ -95,6 +95,7 @@ def back_in_torch(
     plan: Plan, channels: int, parts: Parts, gtheta: Tensor, wanted: Sequence[bool]
 ) -> list[Tensor | None]:
     """:func:`unpacked` where gradients are to have gradients in turn."""
+    parts = [part.view_as(part) for part in parts]  # one may stand in two places
     asked = [part for part, want in zip(parts, wanted, strict=True) if want]
     found = iter(torch.autograd.grad(pack(plan, channels, parts), asked, gtheta, create_graph=True))
     return [next(found) if want else None for want in wanted]

@@ -214,7 +214,7 @@ def _back_in_torch(
     steps: int, plan: Plan,
 ) -> list[Tensor | None]:  # fmt: skip
     """The gradients of x, y, theta and edge where they are to have gradients in turn."""
-    x, y, theta, edge = inputs
+    inputs = x, y, theta, edge = [value.view_as(value) for value in inputs]  # x and y may be one and the same
     gx, gy, gtheta, gedge = grads
     results = _plain_walk(x, y, theta, edge, graph, seeds, steps, plan)
     asked = [value for value, want in zip(inputs, wanted, strict=True) if want]
