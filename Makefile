@@ -10,7 +10,7 @@ demo: .venv/installed
 	$(BIN)/graphcon demo
 
 test: .venv/installed-dev lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """The commands as a user types them, in processes of their own."""
 
 import csv
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,19 @@ def test_bad_input_leaves_with_2_and_a_word_of_help(tmp_path: Path, arguments: t
     assert message in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+@pytest.mark.parametrize(
+    ("given", "spins"),
+    [({}, "10000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "active"}, None)],
+)
+def test_waiting_threads_leave_their_cores_to_others_unless_told_how_to_wait(given, spins, monkeypatch):
+    for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert main(["--version"]) == 0
+    assert os.environ.get("GOMP_SPINCOUNT") == spins
 
 
 def test_help_and_version(tmp_path: Path):

@@ -24,6 +24,9 @@ from graphcon.kernels.walk import walk
 from graphs import random_graph
 from kernel_cases import CASES, CHANNELS, build
 
+# In double precision only these use them: compiled by one process, they are compiled once.
+pytestmark = pytest.mark.xdist_group("kernels")
+
 NODES, STEPS = 7, 3
 EDGES = random_graph(NODES, 8)
 KINDS = [

@@ -20,6 +20,9 @@ from graphcon.models.stack import StackNet
 from graphs import random_graph, star
 from kernel_cases import CASES, CHANNELS, build
 
+# In double precision only these use them: compiled by one process, they are compiled once.
+pytestmark = pytest.mark.xdist_group("kernels")
+
 every_case = pytest.mark.parametrize("name", CASES)
 
 

@@ -161,7 +161,7 @@ def _coefficients(alpha: float, gamma: float) -> Point:
 _NODES = {"smoke": Budget(1, 1, 5), "small": Budget(5, 1), "paper": Budget(5, 4)}
 _FIXED = {"smoke": Budget(1, 1, 5), "small": Budget(10, 1), "paper": Budget(10, 1)}
 _PUBLIC = {"smoke": Budget(1, 1, 5), "small": Budget(1, 3), "paper": Budget(1, 10)}
-_ZINC = {"smoke": Budget(1, 1, 2, 200), "small": Budget(1, 1, 20), "paper": Budget(1, 4)}
+_ZINC = {"smoke": Budget(1, 1, 2, 200), "small": Budget(1, 3, 20), "paper": Budget(1, 4)}
 _ZINC_MANY = _ZINC | {"small": Budget(1, 1, 8)}
 _IMAGES = {"smoke": Budget(1, 1, 1, 200), "small": Budget(1, 1, 15), "paper": Budget(1, 1)}
 _IMAGES_MANY = _IMAGES | {"small": Budget(1, 1, 4, 5_000)}
