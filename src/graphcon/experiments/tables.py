@@ -232,7 +232,7 @@ TABLES = {
             _epochs(20, 50, 100),
             "epochs",
             note="The settings of the table of ZINC above, chosen at 8 to 20 epochs, with nothing changed but the "
-            "number of epochs that the one-cycle schedule is spread over; the runs of 20 epochs are those of that "
+            "number of epochs that the one-cycle schedule is spread over; the run of 20 epochs is the first of that "
             "table. The paper trains for up to 3,000 epochs.",
         ),
         Table(
