@@ -25,6 +25,11 @@ def _hessian(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
     return torch.autograd.functional.hessian(lambda x: network(x, edge_index).square().sum(), x)
 
 
+def _hessian_of_frozen(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
+    network.requires_grad_(False)
+    return _hessian(network, x, edge_index)
+
+
 def _two_inputs(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
     return _gradients(network, (network(x, edge_index) * network(2 * x, edge_index)).sum())
 
@@ -59,7 +64,17 @@ def _changed_in_place(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
 
 
 @pytest.mark.parametrize(
-    "use", [_hessian, _two_inputs, _added_up, _frozen, _turned_weights, _one_row_for_all, _changed_in_place]
+    "use",
+    [
+        _hessian,
+        _hessian_of_frozen,
+        _two_inputs,
+        _added_up,
+        _frozen,
+        _turned_weights,
+        _one_row_for_all,
+        _changed_in_place,
+    ],
 )
 @pytest.mark.parametrize("name", ["gcn", "gat", "transformer", "gated gcn"])
 def test_it_is_as_without_kernels(name: str, use: Callable[[GraphCON, Tensor, Tensor], Any]):

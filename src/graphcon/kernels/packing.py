@@ -84,7 +84,7 @@ class Packed(torch.autograd.Function):
         return packed(plan, channels, parts)
 
     @staticmethod
-    def backward(ctx: Any, gtheta: Tensor):  # pyright: ignore
+    def backward(ctx: Any, gtheta: Tensor):  # pyright: ignore  # as above
         parts, wanted = ctx.saved_tensors, ctx.needs_input_grad[2:]
         if torch.is_grad_enabled():
             return None, None, *back_in_torch(ctx.plan, ctx.channels, parts, gtheta, wanted)
@@ -95,6 +95,8 @@ def back_in_torch(
     plan: Plan, channels: int, parts: Parts, gtheta: Tensor, wanted: Sequence[bool]
 ) -> list[Tensor | None]:
     """:func:`unpacked` where gradients are to have gradients in turn."""
+    if not any(wanted):
+        return [None] * len(parts)
     parts = [part.view_as(part) for part in parts]  # one may stand in two places
     asked = [part for part, want in zip(parts, wanted, strict=True) if want]
     found = iter(torch.autograd.grad(pack(plan, channels, parts), asked, gtheta, create_graph=True))

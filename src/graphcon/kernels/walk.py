@@ -244,7 +244,7 @@ class EagerWalk(torch.autograd.Function):
         return results if whole else (*results, theta, edge)
 
     @staticmethod
-    def backward(ctx: Any, gx, gy, gtheta=None, gedge=None):  # pyright: ignore
+    def backward(ctx: Any, gx, gy, gtheta=None, gedge=None):  # pyright: ignore  # as above
         x, y, edge, seeds, saved, theta, *parameters = ctx.saved_tensors
         steps, plan, need, wanted = ctx.steps, ctx.plan, ctx.need, ctx.needs_input_grad
         whole, wanted_parameters = len(parameters) > 1, wanted[8:]
