@@ -1,7 +1,8 @@
 # `make demo` and `make test` set up what they need and then do their job; a second call starts at once.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Modules are compiled when they are first imported, not all ten thousand of them at once.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
 .PHONY: demo test lint format clean
 .DELETE_ON_ERROR:

@@ -280,7 +280,8 @@ def _training_commands(default: Recipe) -> None:
     ) -> None:
         """Searches the settings in a recipe's [search] table, on validation data only.
 
-        A search that was stopped goes on when the same command is typed again.
+        The first trial has the recipe's own settings, as far as they lie within the search. A search that was stopped
+        goes on when the same command is typed again, with the trials it would have had.
 
         Example: graphcon tune texas-gcn --trials 100 --split all
 

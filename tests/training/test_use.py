@@ -90,7 +90,7 @@ def test_given_tables_are_measured(own: Path, monkeypatch, capsys):
         (("train",), "no data: name a recipe"),
         (("train", "cora-gcn", "--split", "some"), "must be a number, several"),
         (("train", "--resume", "none"), "there is no run in it"),
-        (("tune", "zinc-gat", "--out", "t", "--trials", "1"), "nothing to search"),
+        (("tune", "zinc-monet", "--out", "t", "--trials", "1"), "nothing to search"),
         (("tune", "cora-gcn", "--out", "t", "--trials", "0"), "--trials 0: must be at least 1"),
         (("tune", "cora-gcn", "--out", "t", "--seeds", "0"), "--seeds 0: at least one is needed"),
         (("train", "cora-gcn", "--out", "t", "--seeds", "0"), "--seeds 0: at least one is needed"),
@@ -171,6 +171,43 @@ def test_a_search_finds_the_better_setting_goes_on_and_never_sees_the_test_part(
     assert set(second.importance) == {"optimizer.lr", "model.steps"}
     assert recipes.load(tmp_path / "study/best.toml") == second.recipe
     assert all(test == 0 and hidden == 985 for test, hidden in seen)
+
+
+def test_a_search_that_was_killed_draws_what_it_would_have_drawn(tiny: Recipe, tmp_path: Path, monkeypatch):
+    recipe = replace(
+        tiny,
+        trainer=replace(tiny.trainer, epochs=1),
+        search={"optimizer.lr": {"low": 0.001, "high": 0.1, "log": True}, "model.alpha": {"low": 0.0, "high": 1.0}},
+    )
+    drawn: list[tuple[float, float]] = []
+    die_at = -1
+    real = tune.fit_loop
+
+    def watching(model, dataset, spec, one, *rest):
+        if len(drawn) == die_at:
+            raise KeyboardInterrupt
+        drawn.append((one.optimizer.lr, one.model.alpha))
+        return real(model, dataset, spec, one, *rest)
+
+    monkeypatch.setattr(tune, "fit_loop", watching)
+    whole = tune.tune(recipe, tmp_path / "whole", 5)
+    expected, drawn, die_at = drawn, [], 2
+    with pytest.raises(KeyboardInterrupt):
+        tune.tune(recipe, tmp_path / "killed", 5)
+    die_at = -1
+    killed = tune.tune(recipe, tmp_path / "killed", 5)
+    assert drawn == expected
+    assert drawn[0] == (recipe.optimizer.lr, recipe.model.alpha)  # the recipe's own come first
+    assert len(set(drawn)) == killed.trials == 5
+    assert killed == whole
+
+
+def test_settings_outside_of_the_search_are_no_trial(tiny: Recipe, tmp_path: Path):
+    space = {"optimizer.lr": [0.5, 0.6], "model.input_dropout": {"low": 0.1, "high": 0.2}}
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=1), search=space)
+    found = tune.tune(recipe, tmp_path, 1).recipe
+    assert found.optimizer.lr in (0.5, 0.6)
+    assert 0.1 <= (found.model.input_dropout or 0) <= 0.2
 
 
 def test_of_several_splits_the_mean_validation_counts(tiny: Recipe, tmp_path: Path):

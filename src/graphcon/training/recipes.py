@@ -73,6 +73,14 @@ def to_toml(recipe: Recipe) -> str:
     return tomli_w.dumps(to_dict(recipe))
 
 
+def value(recipe: Recipe, field: str) -> Any:
+    """A field by its dotted name; None where it is not set."""
+    found: Any = to_dict(recipe)
+    for name in field.split("."):
+        found = found.get(name, {})
+    return None if found == {} else found
+
+
 def replace(recipe: Recipe, changes: dict[str, Any]) -> Recipe:
     """The recipe with some fields changed, by their dotted names; values are checked as those of a file."""
     values = to_dict(recipe)

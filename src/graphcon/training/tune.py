@@ -48,8 +48,10 @@ def tune(
 ) -> Tuned:
     """Searches the fields in the recipe's ``[search]`` table; the test part is not there to be looked at.
 
+    The first trial has the recipe's own settings, as far as they lie within the search.
+
     Args:
-        recipe: The recipe; what is searched starts from its values.
+        recipe: The recipe.
         out: The folder of the study; one that is there is gone on with.
         trials: How many trials there are to be in all.
         reporter: Makes whom to tell how a trial goes, from its number.
@@ -78,13 +80,13 @@ def tune(
     folder = RunFolder(out)
     direction = "minimize" if metric in measures.SMALLER_IS_BETTER else "maximize"
     alone = len(datasets) * seeds == 1
-    study = _study(optuna, out, direction, recipe.seed, warmup=20 if alone else 1)
+    study = _study(optuna, out, direction, warmup=20 if alone else 1)
     anywhere = replace(recipe, data=replace(recipe.data, root=None), trainer=replace(recipe.trainer, threads=None))
     told = {"settings": recipes.to_toml(anywhere), "splits": [part.split for part in parts], "seeds": seeds}
     _check_same(study, told, out)
     write_whole(folder.recipe_file, recipes.to_toml(recipe))
 
-    def trial(trial: Any) -> float:
+    def value_of(trial: Any) -> float:
         changed = recipes.replace(recipe, {field: told.suggest(trial, field) for field, told in space.items()})
         told = reporter(trial.number) if reporter is not None else None
         values: list[float] = []
@@ -102,8 +104,19 @@ def tune(
                 raise optuna.TrialPruned
         return statistics.fmean(values)
 
-    done = sum(t.state.is_finished() for t in study.trials)
-    study.optimize(trial, n_trials=max(trials - done, 0), catch=(LossError,))
+    for number in range(len(_finished(study)), trials):
+        if number == 0:
+            study.enqueue_trial(_own_settings(recipe, space))
+        # A trial is drawn from its own seed and what is known by then, so a search that was stopped draws what it would
+        # have drawn.
+        study.sampler = optuna.samplers.TPESampler(seed=mix(recipe.seed, number) % (1 << 32))
+        trial = study.ask()
+        try:
+            study.tell(trial, value_of(trial))
+        except LossError:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        except optuna.TrialPruned:
+            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
     return _outcome(optuna, study, recipe, metric, folder)
 
 
@@ -118,13 +131,23 @@ def _check_same(study: Any, told: dict[str, Any], out: Path) -> None:
     study.set_user_attr("told", told)
 
 
+def _own_settings(recipe: Recipe, space: dict[str, "_Range"]) -> dict[str, Any]:
+    own = {field: recipes.value(recipe, field) for field in space}
+    return {field: value for field, value in own.items() if space[field].holds(value)}
+
+
+def _finished(study: Any) -> list[Any]:
+    """The trials that came to an end; one that was interrupted counts for nothing."""
+    return [trial for trial in study.trials if trial.state.is_finished()]
+
+
 def _told_to_stop(trial: Any, step: int, value: float) -> bool:
     trial.report(value, step)
     return trial.should_prune()
 
 
 def _outcome(optuna: Any, study: Any, recipe: Recipe, metric: str, folder: RunFolder) -> Tuned:
-    states = [t.state.name for t in study.trials]
+    states = [trial.state.name for trial in _finished(study)]
     if "COMPLETE" not in states:
         raise InputError(f"no trial came to its end: {states.count('FAIL')} of {len(states)} failed. Narrow the search")
     best = recipes.replace(recipe, study.best_params)
@@ -145,14 +168,13 @@ def _outcome(optuna: Any, study: Any, recipe: Recipe, metric: str, folder: RunFo
     return Tuned(best, study.best_value, metric, len(states), states.count("PRUNED"), states.count("FAIL"), importance)
 
 
-def _study(optuna: Any, out: Path, direction: str, seed: int, warmup: int) -> Any:
+def _study(optuna: Any, out: Path, direction: str, warmup: int) -> Any:
     backend = optuna.storages.journal.JournalFileBackend(str(out / "study.log"))
     return optuna.create_study(
         study_name="graphcon",
         storage=optuna.storages.JournalStorage(backend),
         load_if_exists=True,
         direction=direction,
-        sampler=optuna.samplers.TPESampler(seed=seed),
         pruner=optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=warmup),
     )
 
@@ -185,6 +207,11 @@ class _Range:
     @property
     def example(self) -> Any:
         return self.choices[0] if self.choices else self.low
+
+    def holds(self, value: Any) -> bool:
+        if self.choices:
+            return value in self.choices
+        return isinstance(value, int | float) and not isinstance(value, bool) and self.low <= value <= self.high
 
     def suggest(self, trial: Any, field: str) -> Any:
         if self.choices:
