@@ -270,7 +270,7 @@ def _training_commands(default: Recipe) -> None:
 
     @app.command
     def tune(
-        recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RECIPE")],
+        recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[RECIPE]")] = "",
         /,
         config: Annotated[Recipe, tyro.conf.arg(name="")] = default,
         out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
@@ -280,12 +280,16 @@ def _training_commands(default: Recipe) -> None:
     ) -> None:
         """Searches the settings in a recipe's [search] table, on validation data only.
 
+        Without such a table depth, width, dropout, learning rate and decay are searched, and alpha and gamma of
+        oscillators.
         The first trial has the recipe's own settings, as far as they lie within the search. A search that was stopped
         goes on when the same command is typed again, with the trials it would have had.
 
         Example: graphcon tune texas-gcn --trials 100 --split all
 
         Example: graphcon tune citeseer-gcn --split 0,1,2 --seeds 2
+
+        Example: graphcon tune --nodes nodes.csv --edges edges.csv --target label --trials 30
 
         Example: graphcon tune my.toml --out runs/search
 
@@ -299,7 +303,8 @@ def _training_commands(default: Recipe) -> None:
         """
         from graphcon.training import commands
 
-        commands.tune(config, Path(recipe).stem, out, trials, arguments.splits(split, config), seeds, console)
+        name = Path(recipe or config.data.name or "own").stem
+        commands.tune(config, name, out, trials, arguments.splits(split, config), seeds, console)
 
 
 @app.command

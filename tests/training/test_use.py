@@ -90,7 +90,7 @@ def test_given_tables_are_measured(own: Path, monkeypatch, capsys):
         (("train",), "no data: name a recipe"),
         (("train", "cora-gcn", "--split", "some"), "must be a number, several"),
         (("train", "--resume", "none"), "there is no run in it"),
-        (("tune", "zinc-monet", "--out", "t", "--trials", "1"), "nothing to search"),
+        (("tune", "--trials", "1"), "no data: name a recipe"),
         (("tune", "cora-gcn", "--out", "t", "--trials", "0"), "--trials 0: must be at least 1"),
         (("tune", "cora-gcn", "--out", "t", "--seeds", "0"), "--seeds 0: at least one is needed"),
         (("train", "cora-gcn", "--out", "t", "--seeds", "0"), "--seeds 0: at least one is needed"),
@@ -202,6 +202,24 @@ def test_a_search_that_was_killed_draws_what_it_would_have_drawn(tiny: Recipe, t
     assert killed == whole
 
 
+def test_own_tables_are_searched_without_a_recipe(own: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
+    assert main(["tune", *tables, "--trials", "2", "--trainer.epochs", "2"]) == 0
+    told = capsys.readouterr().out
+    for field in tune.usual_search("graphcon-gcn"):
+        assert field in told
+    assert "graphcon train runs/tune-own/best.toml" in told
+    assert main(["train", "runs/tune-own/best.toml", "--out", "again"]) == 0
+
+
+@pytest.mark.parametrize(("name", "oscillates"), [("graphcon-gat", True), ("graphcon-SGConv", True), ("gcn", False)])
+def test_only_oscillators_are_searched_for_alpha_and_gamma(tiny: Recipe, tmp_path: Path, name: str, oscillates: bool):
+    recipe = replace(tiny, model=ModelConfig(name=name), trainer=replace(tiny.trainer, epochs=1))
+    searched = tune.tune(recipe, tmp_path, 1).recipe.search
+    assert ("model.alpha" in searched, "model.gamma" in searched) == (oscillates, oscillates)
+
+
 def test_settings_outside_of_the_search_are_no_trial(tiny: Recipe, tmp_path: Path):
     space = {"optimizer.lr": [0.5, 0.6], "model.input_dropout": {"low": 0.1, "high": 0.2}}
     recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=1), search=space)
@@ -254,7 +272,6 @@ def test_a_limit_that_makes_no_sense_is_refused(limit: int, name: str, message: 
 @pytest.mark.parametrize(
     ("search", "message"),
     [
-        ({}, "nothing to search"),
         ({"model.stepz": [1, 2]}, "there is no 'model.stepz'"),
         ({"model.steps": ["two"]}, "must be a whole number"),
         ({"optimizer.lr": {"low": 1.0, "high": 0.1}}, "with low < high"),

@@ -176,12 +176,10 @@ def tune(
     table = Table(title=f"best validation {found.metric}: {found.value:.4f}", title_justify="left", box=SIMPLE)
     for column in ("setting", "best", "importance"):
         table.add_column(column)
-    values = recipes.to_dict(found.recipe)
-    for field in recipe.search:
-        best: Any = values
-        for key in field.split("."):
-            best = best[key]
-        table.add_row(field, f"{best}", f"{found.importance.get(field, float('nan')):.2f}")
+    for field in found.recipe.search:
+        best = recipes.value(found.recipe, field)
+        told = f"{best:.4g}" if isinstance(best, float) else f"{best}"
+        table.add_row(field, told, f"{found.importance.get(field, float('nan')):.2f}")
     console.print(table)
     console.print(
         f"{found.trials} trials, {found.pruned} given up early, {found.failed} failed\n"

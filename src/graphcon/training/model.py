@@ -72,10 +72,7 @@ def build(config: ModelConfig, spec: TaskSpec) -> TaskModel:
     Raises:
         InputError: There is no such network, or an option does not fit it.
     """
-    try:
-        card = find(config.name)
-    except ValueError as error:
-        raise InputError(f"model.name: {error}") from None
+    card = named(config.name)
     if spec.task not in card.tasks:
         raise InputError(f"model.name = {config.name!r}: is for {card.tasks[0]}s, but the target is a {spec.task}'s")
     options: dict[str, Any] = {
@@ -93,6 +90,18 @@ def build(config: ModelConfig, spec: TaskSpec) -> TaskModel:
         return TaskModel(card.build(*sizes, **options), spec)
     except (ValueError, TypeError, ImportError) as error:
         raise InputError(f"model.name = {config.name!r}: {error}") from error
+
+
+def named(model: str) -> ModelCard:
+    """The card of a model.
+
+    Raises:
+        InputError: There is no such model.
+    """
+    try:
+        return find(model)
+    except ValueError as error:
+        raise InputError(f"model.name: {error}") from None
 
 
 def for_model(config: ModelConfig, name: str) -> ModelConfig:

@@ -20,7 +20,7 @@ from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
 from graphcon.training.loop import LossError, Reporter, fit_loop
-from graphcon.training.model import build
+from graphcon.training.model import build, named
 from graphcon.training.run import make_fabric
 from graphcon.training.spec import TaskSpec
 
@@ -48,6 +48,7 @@ def tune(
 ) -> Tuned:
     """Searches the fields in the recipe's ``[search]`` table; the test part is not there to be looked at.
 
+    A recipe without one is searched as :func:`usual_search` says.
     The first trial has the recipe's own settings, as far as they lie within the search.
 
     Args:
@@ -62,12 +63,8 @@ def tune(
     if trials < 1:
         raise InputError(f"--trials {trials}: must be at least 1")
     optuna = _optuna()
+    recipe = replace(recipe, search=recipe.search or usual_search(recipe.model.name))
     space = {field: _Range.of(field, told) for field, told in recipe.search.items()}
-    if not space:
-        raise InputError(
-            "nothing to search: the recipe has no [search] table, e.g.\n"
-            '[search]\n"model.steps" = [4, 8, 16]\n"optimizer.lr" = { low = 0.001, high = 0.1, log = true }'
-        )
     for field, told in space.items():
         recipes.replace(recipe, {field: told.example})  # a wrong name or type is told before any trial
     parts = [replace(recipe.data, split=split) for split in splits or (recipe.data.split,)]
@@ -118,6 +115,20 @@ def tune(
         except optuna.TrialPruned:
             study.tell(trial, state=optuna.trial.TrialState.PRUNED)
     return _outcome(optuna, study, recipe, metric, folder)
+
+
+def usual_search(model: str) -> dict[str, Any]:
+    """What is worth searching where a recipe says nothing: depth, width, dropout, rate, decay; alpha and gamma."""
+    search: dict[str, Any] = {
+        "model.steps": [4, 8, 16],
+        "model.channels": [32, 64, 128],
+        "model.dropout": [0.0, 0.2, 0.5],
+        "optimizer.lr": {"low": 0.001, "high": 0.03, "log": True},
+        "optimizer.weight_decay": {"low": 1e-5, "high": 1e-2, "log": True},
+    }
+    if "alpha" in named(model).fields:
+        search |= {"model.alpha": {"low": 0.0, "high": 1.0}, "model.gamma": {"low": 0.25, "high": 1.5}}
+    return search
 
 
 def _check_same(study: Any, told: dict[str, Any], out: Path) -> None:
