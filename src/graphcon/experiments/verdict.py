@@ -12,11 +12,12 @@ Cells = dict[Place, Cell]
 
 
 class Claim(NamedTuple):
-    """A claim, what became of it, and what that rests on."""
+    """A claim, what became of it, why in short, and where there is more to say than that, line by line."""
 
     text: str
     verdict: str  # holds, holds in part, does not hold, unclear, not measured
-    evidence: str
+    short: str
+    evidence: tuple[str, ...] = ()
 
 
 def verdicts(out: Path) -> list[Claim]:
@@ -67,13 +68,14 @@ def _better(text: str, pairs: list[tuple[Table, Place, Cell, Cell | None]]) -> C
         told = f"{place.model} on {place.dataset} ({gain:+.{table.digits}f}{_sizes(cell, base)})"
         better = single if min(cell.n, base.n) == 1 else clear if gain > wide else not_clear
         (better if gain > 0 else worse).append(told)
-    evidence = _listed(
-        ("clearly, the 95 % intervals apart: ", clear),
-        ("within the spread: ", not_clear),
-        ("better in a single run, the spread unknown: ", single),
-        ("not: ", worse),
+    verdict = _share(len(clear), len(clear + not_clear + single + worse))
+    short, evidence = _listed(
+        ("clearly better (the 95 % intervals apart)", clear),
+        ("better within the spread", not_clear),
+        ("better in a single run (the spread unknown)", single),
+        ("not better", worse),
     )
-    return Claim(text, _share(len(clear), len(clear + not_clear + single + worse)), evidence)
+    return Claim(text, verdict, short, evidence)
 
 
 def _sizes(cell: Cell, base: Cell) -> str:
@@ -93,10 +95,11 @@ def _figures(found: dict[str, Cells]) -> Claim:
             gain = _gain(table, cell.mean, figure[0])
             label = f"{model} on {dataset} ({gain:+.{table.digits}f})"
             (reached if gain >= 0 else within if gain >= -2 * (figure[1] or 0.0) else missed).append(label)
-    evidence = _listed(
-        ("reached: ", reached), ("within two of the paper's standard deviations: ", within), ("missed: ", missed)
+    verdict = _share(len(reached), len(reached + within + missed))
+    short, evidence = _listed(
+        ("reached", reached), ("missed by less than two of the paper's standard deviations", within), ("missed", missed)
     )
-    return Claim("GraphCON's figures are reached", _share(len(reached), len(reached + within + missed)), evidence)
+    return Claim("GraphCON's figures are reached", verdict, short, evidence)
 
 
 def _depth_costs_nothing(cells: Cells) -> Claim:
@@ -197,8 +200,12 @@ def _told(values: list[float], digits: int) -> str:
     return " → ".join(f"{value:.{digits}f}" for value in values)
 
 
-def _listed(*groups: tuple[str, list[str]]) -> str:
-    return "; ".join(title + ", ".join(names) for title, names in groups if names)
+def _listed(*groups: tuple[str, list[str]]) -> tuple[str, tuple[str, ...]]:
+    """How many there are of each kind, and a line that names them."""
+    there = [(title, names) for title, names in groups if names]
+    counts = ", ".join(f"{len(names)} {title}" for title, names in there)
+    of = sum(len(names) for _, names in there)
+    return f"of {of} cases {counts}" if of else "", tuple(f"{title}: {', '.join(names)}" for title, names in there)
 
 
 def _share(good: int, of: int) -> str:
