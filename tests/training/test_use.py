@@ -194,6 +194,7 @@ def test_a_search_that_was_killed_draws_what_it_would_have_drawn(tiny: Recipe, t
     expected, drawn, die_at = drawn, [], 2
     with pytest.raises(KeyboardInterrupt):
         tune.tune(recipe, tmp_path / "killed", 5)
+    assert recipes.load(tmp_path / "killed/best.toml").optimizer.lr in (lr for lr, _ in drawn)
     die_at = -1
     killed = tune.tune(recipe, tmp_path / "killed", 5)
     assert drawn == expected

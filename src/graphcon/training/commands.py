@@ -172,7 +172,13 @@ def tune(
     folder = out or Path("runs") / f"tune-{name}"
     with reporting(console) as make:
         epochs = recipe.trainer.epochs
-        found = tuning.tune(recipe, folder, trials, lambda number: make(f"trial {number}", epochs), splits, seeds)
+        try:
+            found = tuning.tune(recipe, folder, trials, lambda number: make(f"trial {number}", epochs), splits, seeds)
+        except KeyboardInterrupt:
+            best = folder / "best.toml"
+            so_far = f" The best so far  {best}" if best.exists() else ""
+            console.print(f"Stopped; the same command goes on.{so_far}", highlight=False)
+            raise
     table = Table(title=f"best validation {found.metric}: {found.value:.4f}", title_justify="left", box=SIMPLE)
     for column in ("setting", "best", "importance"):
         table.add_column(column)

@@ -83,11 +83,11 @@ def tune(
     _check_same(study, told, out)
     write_whole(folder.recipe_file, recipes.to_toml(recipe))
 
-    def value_of(trial: Any) -> float:
+    def value_of(trial: Any, number: int) -> float:
         changed = recipes.replace(recipe, {field: told.suggest(trial, field) for field, told in space.items()})
-        told = reporter(trial.number) if reporter is not None else None
+        told = reporter(number) if reporter is not None else None
         values: list[float] = []
-        for number, (seed, dataset) in enumerate(itertools.product(range(seeds), datasets)):
+        for part, (seed, dataset) in enumerate(itertools.product(range(seeds), datasets)):
             # One training is given up in the middle; of several, the first ones tell whether the others are worth it.
             stop = partial(_told_to_stop, trial) if alone else None
             one = replace(changed, seed=changed.seed + seed)
@@ -97,10 +97,11 @@ def tune(
             assert fitted.value is not None
             values.append(fitted.value)
             mean = statistics.fmean(values)
-            if fitted.stopped == "pruned" or (not alone and _told_to_stop(trial, number, mean)):
+            if fitted.stopped == "pruned" or (not alone and _told_to_stop(trial, part, mean)):
                 raise optuna.TrialPruned
         return statistics.fmean(values)
 
+    found = _outcome(optuna, study, recipe, metric, folder)
     for number in range(len(_finished(study)), trials):
         if number == 0:
             study.enqueue_trial(_own_settings(recipe, space))
@@ -109,12 +110,15 @@ def tune(
         study.sampler = optuna.samplers.TPESampler(seed=mix(recipe.seed, number) % (1 << 32))
         trial = study.ask()
         try:
-            study.tell(trial, value_of(trial))
+            study.tell(trial, value_of(trial, number))
         except LossError:
             study.tell(trial, state=optuna.trial.TrialState.FAIL)
         except optuna.TrialPruned:
             study.tell(trial, state=optuna.trial.TrialState.PRUNED)
-    return _outcome(optuna, study, recipe, metric, folder)
+        found = _outcome(optuna, study, recipe, metric, folder)
+    if found is None:
+        raise InputError(f"no trial came to its end: all {trials} failed. Narrow the search")
+    return found
 
 
 def usual_search(model: str) -> dict[str, Any]:
@@ -157,10 +161,11 @@ def _told_to_stop(trial: Any, step: int, value: float) -> bool:
     return trial.should_prune()
 
 
-def _outcome(optuna: Any, study: Any, recipe: Recipe, metric: str, folder: RunFolder) -> Tuned:
+def _outcome(optuna: Any, study: Any, recipe: Recipe, metric: str, folder: RunFolder) -> Tuned | None:
+    """What has been found by now, kept in the folder; None while no trial has come to its end."""
     states = [trial.state.name for trial in _finished(study)]
     if "COMPLETE" not in states:
-        raise InputError(f"no trial came to its end: {states.count('FAIL')} of {len(states)} failed. Narrow the search")
+        return None
     best = recipes.replace(recipe, study.best_params)
     write_whole(folder.path / "best.toml", recipes.to_toml(best))
     importance: dict[str, float] = {}
