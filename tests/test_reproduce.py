@@ -13,7 +13,7 @@ from rich.console import Console
 from graphcon import cli
 from graphcon.errors import InputError
 from graphcon.experiments import results, tables, verdict
-from graphcon.experiments.page import write_page
+from graphcon.experiments.page import notes, write_page
 from graphcon.experiments.results import Run
 from graphcon.experiments.show_reproduction import sensitivity_lines, show
 from graphcon.experiments.tables import TABLES
@@ -225,8 +225,9 @@ def test_the_page_holds_every_table_and_says_what_is_not_measured(tmp_path):
     assert (
         page.index("## Verdict") < page.index("## How it was measured") < page.index(f"## {TABLES['homophilic'].title}")
     )
-    for table in TABLES.values():
-        assert f"## {table.title}" in page
+    assert set(notes()["tables"]) <= set(TABLES)
+    for name, table in TABLES.items():
+        assert f"## {table.title}\n\n{notes()['tables'].get(name, '')}" in page
     assert "`cora-gat`" in page.split("Not measured: ")[1]
     assert "Not measured. `graphcon reproduce zinc` runs it." in page
 

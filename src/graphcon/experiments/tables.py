@@ -74,7 +74,6 @@ class Table:
         budgets: What is spent, by the budget's name.
         points: The columns beside the data sets.
         axis: What the points are: depth, epochs, or one or two coefficients.
-        note: What a reader must know.
     """
 
     name: str
@@ -84,7 +83,6 @@ class Table:
     budgets: dict[str, Budget]
     points: tuple[Point, ...] = (Point(),)
     axis: str = ""
-    note: str = ""
 
     @property
     def unit(self) -> float:
@@ -189,8 +187,6 @@ TABLES = {
             ("ppi",),
             "f1",
             _PUBLIC,
-            note="The true set must be downloaded. That the recipes work at its size is tested on its real edges with "
-            "made-up features and labels (`--data.name ppi-planted`), which says nothing of the figures.",
         ),
         Table(
             "zinc",
@@ -198,12 +194,6 @@ TABLES = {
             ("zinc",),
             "mae",
             _ZINC,
-            note="Rate, batches and depth of GCN were searched in eight trials on 3,000 molecules; clipped gradients "
-            "and smaller batches, tried by hand, did it no good. GraphCON-GCN was searched likewise and then by "
-            "hand on validation data, in some thirty runs: smaller batches and clipped gradients did it good. "
-            "GraphCON-GAT has the settings of GraphCON-GCN; other rows have not been searched. With the paper's "
-            "alpha = 0.215 and gamma = 1.115 untrained oscillators grow some hundredfold in 20 steps (see "
-            "theory.md), and ten epochs ended at an error of 1.10.",
         ),
         Table(
             "superpixels",
@@ -211,16 +201,6 @@ TABLES = {
             ("superpixels",),
             "accuracy",
             _IMAGES,
-            note="Where PyG's file of these graphs is not at hand they are built anew from the images; figures of the "
-            "two constructions are not comparable to the digit. GraphCON-GCN was tried by hand on validation data, "
-            "three epochs of 10,000 images, in some twenty runs, GCN in two; GraphCON around other layers has "
-            "what was found for it. With the paper's alpha = 1, gamma = 0.76 and steps of 1 GraphCON-GCN had 86 % "
-            "there, with alpha = gamma = 0.5 and steps of 0.5 94 %. GIN and GatedGCN have as many parameters as where "
-            "they are quoted from, GraphCON around them fewer, for its steps share one layer. Both rows of GAT were "
-            "trained with twice as many parameters, too (77,000, one run each): GraphCON-GAT had 98.1 % on validation "
-            "data in place of 98.2, with a loss of 0.01 on training data, GAT 97.7 in place of 97.5, and both on test "
-            "data what they have here. GraphCON-GAT gains nothing by it, and the narrower pair is kept. "
-            "What is not measured would take from one hour (ChebNet) to thirty (PNCNN) on one core.",
         ),
         Table("depth-zinc", "Depth on ZINC", ("depth-zinc",), "mae", _ZINC_MANY, _depths(5, 10, 15, 20), "depth"),
         Table(
@@ -231,9 +211,6 @@ TABLES = {
             _ZINC | {"small": Budget(1, 1, 100), "paper": Budget(1, 4, 100)},
             _epochs(20, 50, 100),
             "epochs",
-            note="The settings of the table of ZINC above, chosen at 8 to 20 epochs, with nothing changed but the "
-            "number of epochs that the one-cycle schedule is spread over; the run of 20 epochs is the first of that "
-            "table. The paper trains for up to 3,000 epochs.",
         ),
         Table(
             "depth-superpixels",
@@ -243,8 +220,6 @@ TABLES = {
             _IMAGES_MANY,
             _depths(4, 8, 16, 32, dt=0.5, time=4.0),
             "depth",
-            note="Steps of GraphCON are 0.5 long, and shorter where the total time would exceed 4: with the paper's "
-            "steps of 1, four layers had 82 % on validation data and eight 43 %, in four epochs of 5,000 images.",
         ),
         Table(
             "depth-cora",
@@ -254,13 +229,6 @@ TABLES = {
             _PUBLIC,
             _depths(2, 4, 8, 16, 32, 64, dt=1.0, time=6.0),
             "depth",
-            note="Steps of GraphCON are 1 long, and shorter where the total time would exceed 6; the paper has steps "
-            "of 1 at every depth. That rule was chosen by hand on the validation part, in some fifteen runs of "
-            "GraphCON alone: with steps of 0.5 throughout, 64 layers had 71 % there with one decay and 32 % with "
-            "another. GCN and DropEdge were searched at two layers, GraphCON-GCN at sixteen, in 30 trials each; "
-            "what the last of these found did less well over three seeds than the settings searched on other "
-            "splits of Cora, which are used, with relu. No row was searched again at every depth, as DropEdge's own "
-            "figures may have been. Test data had been read once before, with settings found by hand (79.5 % at most).",
         ),
         Table(
             "sensitivity",
@@ -270,9 +238,6 @@ TABLES = {
             _IMAGES_MANY | {"small": Budget(1, 3, 4, 5_000)},
             _lines(),
             "line",
-            note="Eight steps of 0.5; the paper has 32 layers and does not say how long its steps are. The rule by "
-            "which the verdict judges this table, the analysis of variance, was taken after its runs had been seen; by "
-            "the intervals of the best and the worst point, the rule before it, the verdict was unclear.",
         ),
         Table(
             "map",
@@ -282,8 +247,6 @@ TABLES = {
             _PUBLIC,
             _map(),
             "map",
-            note="Sixteen steps of 1 with one layer for all of them. At alpha = gamma = 1, the paper's setting for "
-            "citation graphs, that is exactly a stack of sixteen GCN layers.",
         ),
         Table(
             "transfer",
@@ -291,13 +254,6 @@ TABLES = {
             ("transfer-8", "transfer-16", "transfer-32"),
             "accuracy",
             {"smoke": Budget(1, 1, 2, 64), "small": Budget(1, 3), "paper": Budget(1, 10)},
-            note="Both models are linear (the activation is the identity), share one layer among all steps and have "
-            "twice as many steps as there are hops. These settings were found by hand on validation data: with relu "
-            "and tanh GraphCON-GCN did not learn to carry a class over 8 hops. With random weights what a node at a "
-            "distance of 32 hops brings is no larger than the rounding of the rest, so that learning it is luck. "
-            "*Wave start* has weights that start as the wave equation of the graph, gamma = 1 and no damping (see "
-            "guide.md); rates from 0.001 to 0.01 were tried for it. A GCN whose weights start as the identity did "
-            "not learn to carry a class over 16 hops on validation data (two rates, two initialisations each).",
         ),
         Table(
             "beyond-zinc",
