@@ -185,10 +185,10 @@ def tune(
     for field in found.recipe.search:
         best = recipes.value(found.recipe, field)
         told = f"{best:.4g}" if isinstance(best, float) else f"{best}"
-        table.add_row(field, told, f"{found.importance.get(field, float('nan')):.2f}")
+        table.add_row(field, told, f"{found.importance[field]:.2f}" if field in found.importance else "–")
     console.print(table)
     console.print(
-        f"{found.trials} trials, {found.pruned} given up early, {found.failed} failed\n"
+        f"{found.trials} trial{'s' if found.trials > 1 else ''}, {found.pruned} given up early, {found.failed} failed\n"
         f"Best recipe  {folder / 'best.toml'}\nNext graphcon train {folder / 'best.toml'}",
         highlight=False,
     )
