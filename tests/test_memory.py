@@ -152,6 +152,18 @@ def test_running_statistics_are_counted_once(make, steps: int):
     assert all(torch.equal(value, recomputed[name]) for name, value in stored.items())
 
 
+def test_what_normalises_the_steps_is_counted_once_too():
+    found = []
+    for mode in ("store", "checkpoint"):
+        torch.manual_seed(0)
+        network = GraphCON(GCNConv(CHANNELS, CHANNELS), 9, norm=[BatchNorm1d(CHANNELS) for _ in range(9)])
+        gradients = _all_gradients(network, mode)
+        found.append({name: value.clone() for name, value in network.named_buffers()} | gradients)
+    stored, recomputed = found
+    assert stored.keys() == recomputed.keys()
+    assert all(torch.equal(value, recomputed[name]) for name, value in stored.items())
+
+
 @pytest.mark.parametrize("steps", [5, ONE_LEVEL + 6])
 def test_double_backward_agrees_too(steps: int):
     torch.manual_seed(0)

@@ -1,6 +1,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.nn import BatchNorm1d, LayerNorm
 from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GATConv, GCNConv, Sequential
@@ -92,12 +93,30 @@ def test_a_loader_of_graphs_feeds_it():
         assert out.shape == (batch.num_graphs, 1)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(("norm", "kind"), [("batch", BatchNorm1d), ("layer", LayerNorm)])
+def test_steps_are_normalised_by_name(norm: str, kind: type, shared: bool):
+    data = _data()
+    net = GraphCONNet(FEATURES, 8, 3, 2, norm=norm, shared=shared, residual=True)
+    assert [type(part) for part in net.oscillator.norms] == [kind] * 3
+    net(data.x, data.edge_index).sum().backward()
+    assert all(p.grad is not None for p in net.parameters())
+    plain = GraphCONNet(FEATURES, 8, 3, 2, shared=shared, residual=True)
+    assert set(net.state_dict()) - set(plain.state_dict()) == {
+        name for name in net.state_dict() if name.startswith("core.norms.")
+    }
+    with pytest.raises(ValueError, match="norm='bach' is unknown; .* Did you mean 'batch'"):
+        GraphCONNet(FEATURES, 8, 3, 2, norm="bach")
+
+
 @pytest.mark.parametrize("coupling", ["gcn", "gat", "transformer", "gatedgcn"])
 @pytest.mark.parametrize("task", ["node", "graph"])
-def test_it_compiles_into_one_graph(coupling: str, task: str):
+@pytest.mark.parametrize("norm", ["none", "batch"])
+def test_it_compiles_into_one_graph(coupling: str, task: str, norm: str):
     data = _data()
-    net = GraphCONNet(FEATURES, 8, 3, 2, coupling=coupling, task=task)
+    net = GraphCONNet(FEATURES, 8, 3, 2, coupling=coupling, task=task, norm=norm)
     batch = torch.zeros(NODES, dtype=torch.long)
+    torch.compiler.reset()  # programs of other networks count towards a limit
     compiled = torch.compile(net, backend="aot_eager", fullgraph=True)
     out = compiled(data.x, data.edge_index, batch=batch, batch_size=1)
     torch.testing.assert_close(out, net(data.x, data.edge_index, batch=batch, batch_size=1))

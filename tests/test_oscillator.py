@@ -3,7 +3,7 @@ import copy
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import Linear, Module, PReLU, Sequential
+from torch.nn import BatchNorm1d, Linear, Module, PReLU, Sequential
 from torch_geometric.nn import GATConv, GCN2Conv, GCNConv, GINConv, RGCNConv
 from torch_geometric.nn import Sequential as GraphSequential
 
@@ -160,6 +160,43 @@ def test_learned_coefficients_find_their_width_at_the_first_call_and_on_loading(
     assert torch.equal(second(x, ring()), out)
 
 
+class Times(Module):
+    """What a layer says, some times as much."""
+
+    def __init__(self, factor: float, layer: Module | None = None):
+        super().__init__()
+        self.factor, self.layer = factor, layer
+
+    def forward(self, x: Tensor, edge_index: Tensor | None = None) -> Tensor:
+        return self.factor * (x if self.layer is None else self.layer(x, edge_index))
+
+
+@pytest.mark.parametrize("integrator", ["imex", "strang", "adaptive"])
+@pytest.mark.parametrize("make", [gcn, Half], ids=["on kernels", "step by step"])
+def test_every_step_normalises_what_the_layer_says_by_a_module_of_its_own(x, integrator: str, make):
+    layer, factors = make(), (1.0, 0.5, 2.0)
+    normalised = GraphCON(layer, 3, integrator=integrator, norm=[Times(factor) for factor in factors])
+    by_layers = GraphCON([Times(factor, layer) for factor in factors], integrator=integrator)
+    torch.testing.assert_close(normalised(x, ring()), by_layers(x, ring()))
+    assert not torch.allclose(normalised(x, ring()), GraphCON(layer, 3, integrator=integrator)(x, ring()))
+
+
+def test_batch_normalisation_stands_before_the_activation_and_remembers_every_step_for_itself(x):
+    torch.manual_seed(0)
+    convs = [gcn(), gcn()]
+    layer = GraphCON(convs, dt=0.5, alpha=0.5, gamma=1.0, norm=[BatchNorm1d(CHANNELS) for _ in convs])
+    by_hand, means = (x, x), []
+    for conv in convs:
+        f = conv(by_hand[0], ring())
+        means.append(0.1 * f.mean(0))
+        force = ((f - f.mean(0)) / (f.var(0, correction=0) + 1e-5).sqrt()).relu()
+        y = by_hand[1] + 0.5 * (force - by_hand[0] - 0.5 * by_hand[1])
+        by_hand = (by_hand[0] + 0.5 * y, y)
+    torch.testing.assert_close(layer(x, ring()), by_hand[0])
+    for norm, mean in zip(layer.norms, means, strict=True):
+        torch.testing.assert_close(norm.running_mean, mean)
+
+
 def test_reset_parameters_starts_anew(x):
     layer = GraphCON(gcn(), 2, alpha=0.3, trainable=True)
     weight = layer.coupling.lin.weight.clone()
@@ -187,6 +224,7 @@ def test_repr_is_exact():
         "GraphCON([GCNConv(8, 8), GATConv(8, 8, heads=1)], steps=2, dt=0.5, alpha=0.5, gamma=1, act=ReLU(), "
         "integrator=strang, memory=store, shared=False)"
     )
+    assert str(GraphCON(GCNConv(8, 8), 2, norm=[BatchNorm1d(8), BatchNorm1d(8)])).endswith("norm=BatchNorm1d)")
 
 
 def test_it_works_inside_pygs_sequential_and_around_it(x):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import Module, ModuleList
+from torch.nn import LayerNorm, Module, ModuleList
 from torch_geometric import EdgeIndex
 from torch_geometric.nn import GATConv, GCNConv, MixHopConv
 from torch_geometric.utils import to_torch_csr_tensor
@@ -42,6 +42,9 @@ def gcn() -> GCNConv:
         ((gcn(), 3), {"integrator": "strangg"}, ValueError, "Did you mean 'strang'?"),
         ((gcn(), 3), {"memory": "stored"}, ValueError, "memory='stored' is unknown.*Did you mean 'store'?"),
         ((gcn(), 3), {"act": "rellu"}, ValueError, "act='rellu' is no activation"),
+        ((gcn(), 3), {"norm": "batch"}, TypeError, "norm='batch' must be a list with one module per step"),
+        ((gcn(), 3), {"norm": [4]}, TypeError, r"norm\[0\]=4 is a int, but must be a torch.nn.Module"),
+        ((gcn(), 3), {"norm": [LayerNorm(4)]}, ValueError, "norm lists 1 modules, but there are 3 steps"),
         ((GCNConv(4, 8), 3), {}, ValueError, r"GCNConv\(4, 8\) turns 4 channels into 8.*give the layer out_channels=4"),
         ((GATConv(4, 4, heads=2), 3), {}, ValueError, "turns 4 channels into 8.*concat=False, or out_channels=2"),
     ],

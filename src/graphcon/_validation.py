@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -80,6 +80,21 @@ def check_coupling_and_steps(coupling: Any, steps: Any) -> tuple[Module, int]:
             "or give one layer to be shared by all steps"
         )
     return ModuleList(layers), len(layers)
+
+
+def check_norms(norms: Any, steps: int) -> ModuleList:
+    """Returns the normalisations as modules, one per step."""
+    if isinstance(norms, str) or not isinstance(norms, Iterable):
+        raise TypeError(
+            f"norm={norms!r} must be a list with one module per step, e.g. [BatchNorm1d(64) for _ in range({steps})]"
+        )
+    found = list(norms)
+    for n, norm in enumerate(found):
+        if not isinstance(norm, Module):
+            raise TypeError(f"norm[{n}]={norm!r} is a {type(norm).__name__}, but must be a torch.nn.Module")
+    if len(found) != steps:
+        raise ValueError(f"norm lists {len(found)} modules, but there are {steps} steps, each with its own")
+    return ModuleList(found)
 
 
 def width(layer: Module) -> int | None:

@@ -1,7 +1,7 @@
 """GraphCON: any message-passing layer as the coupling of damped oscillators."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import torch
@@ -52,6 +52,8 @@ class GraphCON(Module):
             :obj:`"auto"` decides by size. (default: :obj:`"auto"`)
         trainable (bool, optional): Learns :math:`\alpha` and :math:`\gamma` per channel from the given values on,
             kept non-negative. (default: :obj:`False`)
+        norm (list, optional): A module for every step that normalises :math:`F(X)` before the activation, e.g.
+            ``[BatchNorm1d(64) for _ in range(32)]``. Not in the paper's equation. (default: :obj:`None`)
 
     Shapes:
         - **input:** x ``[nodes, channels]``, then whatever the coupling takes, e.g. ``edge_index [2, edges]``
@@ -76,6 +78,7 @@ class GraphCON(Module):
         integrator: str | Integrator = "imex",
         memory: str = "auto",
         trainable: bool = False,
+        norm: Iterable[Module] | None = None,
     ):
         super().__init__()
         self.coupling, self.steps = validation.check_coupling_and_steps(coupling, steps)
@@ -89,6 +92,7 @@ class GraphCON(Module):
         self.integrator = _resolve_integrator(integrator)
         self.memory = validation.check_choice("memory", memory, ["auto", *memories.STRATEGIES])
         self.trainable = trainable
+        self.norms = None if norm is None else validation.check_norms(norm, self.steps)
         if dropout > 0.0 and not self.integrator.allows_random_force:
             raise ValueError(
                 f"dropout={dropout} with integrator={self.integrator.name!r}: a solver that chooses its own steps "
@@ -136,7 +140,7 @@ class GraphCON(Module):
         """
         walk, state = self._prepare(x, y, args, kwargs)
         run = memories.choose(self.memory, self.steps, x)
-        x, y = run(walk, state, self.steps, self.coupling.buffers())[:2]
+        x, y = run(walk, state, self.steps, self.buffers())[:2]
         return (x, y) if return_velocity else x
 
     @torch.no_grad()
@@ -180,6 +184,7 @@ class GraphCON(Module):
         """Resets the layers, and alpha and gamma to the values given at the start."""
         inits.reset(self.coupling)
         inits.reset(self.act)
+        inits.reset(self.norms)
         if self.trainable:
             self._reset_coefficients()
 
@@ -200,11 +205,14 @@ class GraphCON(Module):
 
     def _fused(self, couplings: list[Coupling | None], x: Tensor) -> Callable[..., State] | None:
         """The walk on kernels that do a whole step of the paper's scheme in one pass, where there are such."""
-        if type(self.integrator) is not IMEX:
+        served = [coupling for coupling in couplings if coupling is not None]
+        if type(self.integrator) is not IMEX or len(served) < len(couplings):
             return None
+        if self.norms is not None:
+            served = [_then(served[0 if self.shared else n], self.norms[n]) for n in range(self.steps)]
         dropout = self.dropout.p if self.dropout.training else 0.0
         return kernels.fuse(
-            couplings, x, self.steps, act=self.act, dropout=dropout, dt=self.dt, alpha=self.alpha, gamma=self.gamma
+            served, x, self.steps, act=self.act, dropout=dropout, dt=self.dt, alpha=self.alpha, gamma=self.gamma
         )
 
     def _step_by_step(
@@ -218,17 +226,20 @@ class GraphCON(Module):
             def at(x: Tensor) -> Tensor:
                 f = layer(x, *args, **kwargs) if bound is None else bound(x)
                 validation.check_force(f, x, layer)
-                return self.dropout(self.act(f))
+                return self.dropout(self.act(self._normalised(n, f)))
 
             return at
 
         def walk(first: int, last: int, *state: Tensor) -> State:
             for n in range(first, last):
                 state = step(force(n), *state)
-                state = state if self.shared else state[:2]  # what is carried belongs to one layer
+                state = state if self.shared and self.norms is None else state[:2]  # what is carried is one step's
             return state
 
         return walk
+
+    def _normalised(self, n: int, f: Tensor) -> Tensor:
+        return f if self.norms is None else self.norms[n](f)
 
     def _layers(self) -> list[Module]:
         return list(self.coupling) if isinstance(self.coupling, ModuleList) else [self.coupling]
@@ -288,6 +299,7 @@ class GraphCON(Module):
         parts += [f"dropout={self.dropout.p:g}"] if self.dropout.p > 0 else []
         parts += [f"integrator={self.integrator.name}", f"memory={self.memory}", f"shared={self.shared}"]
         parts += ["trainable=True"] if self.trainable else []
+        parts += [f"norm={type(self.norms[0]).__name__}"] if self.norms else []
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
@@ -314,6 +326,10 @@ def _resolve_integrator(integrator: str | Integrator) -> Integrator:
     if isinstance(integrator, Integrator):
         return integrator
     return INTEGRATORS[validation.check_choice("integrator", integrator, list(INTEGRATORS))]()
+
+
+def _then(f: Coupling, norm: Module) -> Coupling:
+    return lambda x: norm(f(x))
 
 
 def _name_of(act: Callable[[Tensor], Tensor]) -> str:

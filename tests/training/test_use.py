@@ -104,6 +104,17 @@ def test_bad_input_leaves_with_2_and_the_cure(own: Path, arguments: tuple[str, .
     assert sorted(path.name for path in own.iterdir()) == before
 
 
+def test_normalised_steps_come_back_from_a_run_folder(molecules: Recipe, tmp_path: Path):
+    model = replace(molecules.model, options={"norm": "batch"})
+    run.train(replace(molecules, model=model), tmp_path / "run")
+    trained = run.load(tmp_path / "run")
+    kept = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    dataset, _ = load_dataset(trained.recipe.data)
+    held_out = [dataset.graphs[i] for i in dataset.split.test]
+    errors = predict.answers(trained, held_out).flatten() - torch.cat([graph.y.flatten() for graph in held_out])
+    assert errors.abs().mean().item() == pytest.approx(kept["test"]["mae"], rel=1e-5)
+
+
 def test_values_come_in_their_own_units(molecules: Recipe, tmp_path: Path):
     run.train(
         replace(

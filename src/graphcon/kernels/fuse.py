@@ -28,7 +28,7 @@ _MODULES: dict[type[nn.Module], str] = {
 
 
 def fuse(
-    couplings: Sequence[Any],
+    couplings: Sequence[Callable[[Tensor], Tensor]],
     x: Tensor,
     steps: int,
     *,
@@ -51,7 +51,7 @@ def fuse(
         gamma: The squared frequency.
     """
     known = _code(act)
-    if known is None or any(coupling is None for coupling in couplings):
+    if known is None:
         return None
     oscillation = Oscillation(*known, dropout, dt, alpha, gamma)
     if len(couplings) == 1 and isinstance(couplings[0], Coupling):

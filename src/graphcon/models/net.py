@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import Module
 
 from graphcon import couplings
+from graphcon._norms import build_norms
 from graphcon._validation import check_choice
 from graphcon.integrators import Integrator
 from graphcon.models.base import GraphNet, build_layers
@@ -41,6 +42,8 @@ class GraphCONNet(GraphNet):
             name. (default: :obj:`True`)
         residual (bool, optional): Adds a linear map of the state inside the activation,
             :math:`\sigma(F(X) + X R)`. Not in the paper's equation. (default: :obj:`False`)
+        norm (str, optional): What normalises the argument of the activation, every step for itself: :obj:`"none"`,
+            :obj:`"batch"` or :obj:`"layer"`. Not in the paper's equation. (default: :obj:`"none"`)
         start (str, optional): How the weights of the coupling start: :obj:`"random"`, as the layer has it, or as a
             :obj:`"wave"` (see :func:`graphcon.couplings.start_as_wave`). (default: :obj:`"random"`)
         input_dropout (float, optional): Dropout on the input. (default: :obj:`dropout`)
@@ -72,6 +75,7 @@ class GraphCONNet(GraphNet):
         readout: str = "mean",
         shared: bool = True,
         residual: bool = False,
+        norm: str = "none",
         start: str = "random",
         input_dropout: float | None = None,
         output_dropout: float | None = None,
@@ -99,6 +103,7 @@ class GraphCONNet(GraphNet):
             integrator=integrator,
             memory=memory,
             trainable=trainable,
+            norm=None if norm == "none" else build_norms(norm, hidden_channels, num_layers),
         )
         super().__init__(
             in_channels,

@@ -1,18 +1,15 @@
 """The plain stack of layers: what GraphCON is compared with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor
-from torch.nn import BatchNorm1d, Identity, LayerNorm, Module, ModuleList
+from torch.nn import Module, ModuleList
 
 from graphcon import kernels
-from graphcon._validation import check_choice
+from graphcon._norms import build_norms
 from graphcon.models.base import GraphNet, build_layers
 from graphcon.models.core import Activation, Core, Edges, State, taken_by
-
-#: Normalisations by name. None of them looks at more than one node when a trained network answers.
-NORMS: dict[str, Callable[[int], Module]] = {"none": lambda _: Identity(), "batch": BatchNorm1d, "layer": LayerNorm}
 
 
 class Stack(Core):
@@ -44,8 +41,7 @@ class Stack(Core):
     ):
         super().__init__(channels, num_layers, dropout, act, memory)
         self.layers, self.residual = ModuleList(layers), residual
-        normalise = NORMS[check_choice("norm", norm, list(NORMS))]
-        self.norms = ModuleList(normalise(channels) for _ in range(num_layers))
+        self.norms = build_norms(norm, channels, num_layers)
         self.takes |= taken_by(layers)
 
     def step(self, n: int, graph: Edges, *state: Tensor) -> State:
