@@ -17,6 +17,15 @@ def graphcon(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
+def refused_without_pytorch(*arguments: str, cwd: Path) -> str:
+    """What a command says that is refused, having seen that PyTorch was not loaded for it."""
+    program = "import sys; from graphcon.cli import main; print(main(sys.argv[1:]), 'torch' in sys.modules)"
+    words = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["2", "False"], done.stderr
+    return done.stderr
+
+
 def test_the_demo_draws_the_energy_figure_and_the_same_seed_gives_the_same_numbers(tmp_path: Path, monkeypatch):
     done = graphcon("demo", "--seed", "3", "--energy-only", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -34,6 +43,33 @@ def test_the_demo_draws_the_energy_figure_and_the_same_seed_gives_the_same_numbe
     monkeypatch.chdir(tmp_path)
     assert main(["demo", "--seed", "3", "--energy-only", "--out", "again"]) == 0
     assert (tmp_path / "again/dirichlet_energy.csv").read_bytes() == (demo / "dirichlet_energy.csv").read_bytes()
+
+
+@pytest.mark.parametrize("command", ["train", "tune", "compare", "data"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--nodes gone.csv --edges edges.csv --target label", "gone.csv: there is no such file"),
+        ("--nodes nodes.csv --target label", "--edges is missing"),
+        ("--nodes nodes.csv --edges edges.csv --target lable", "there is no column 'lable' for --target"),
+        ("--nodes nodes.csv --edges edges.csv --target label", "edges.csv, row 3, column 'target': 9"),
+    ],
+    ids=["no file", "no edges", "no column", "no node"],
+)
+def test_a_mistake_in_own_tables_is_told_before_pytorch_is_loaded(
+    tmp_path: Path, command: str, arguments: str, message: str
+):
+    (tmp_path / "nodes.csv").write_text("id,size,label\n1,2,a\n2,3,b\n")
+    (tmp_path / "edges.csv").write_text("source,target\n1,2\n2,9\n")
+    assert message in refused_without_pytorch(command, *arguments.split(), cwd=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"nodes.csv", "edges.csv"}
+
+
+@pytest.mark.parametrize("command", ["evaluate", "predict", "export", "report", "diagnose", "train --resume"])
+def test_a_run_that_is_not_there_is_told_before_pytorch_is_loaded(tmp_path: Path, command: str):
+    out = ("--out", "answers.csv") if command == "predict" else ()
+    message = refused_without_pytorch(*command.split(), "gone", *out, cwd=tmp_path)
+    assert "gone: there is no run in it (no recipe.toml). Name a folder made by: graphcon train" in message
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from graphcon import __version__
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError
 from graphcon.training import arguments
-from graphcon.training.config import Recipe
+from graphcon.training.config import DataConfig, Recipe
 
 ABOUT = "Deep graph networks of coupled oscillators."
 #: The commands in the order in which one meets them.
@@ -130,6 +130,14 @@ def _check_folder(out: Path) -> None:
             raise InputError(f"--out {out}: {path} is a file, but a folder is needed; name another one")
 
 
+def _check_tables(nodes: Path | None, edges: Path | None, graphs: Path | None, options: TableOptions) -> None:
+    """Tells of a mistake in own tables at once: PyTorch takes seconds to load, and is not needed to see it."""
+    if nodes is not None or edges is not None or graphs is not None:
+        from graphcon.data.tables.opened import open_tables
+
+        open_tables(nodes, edges, graphs, options)
+
+
 @app.command
 def data(
     what: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[NAME | build NAME]")] = (),
@@ -170,6 +178,8 @@ def data(
         limit: Only so many images of a build.
         json: Whether to print JSON.
     """
+    if not what:
+        _check_tables(nodes, edges, graphs, table)
     from graphcon.data import _command
 
     if what[:1] == ("build",):
@@ -185,6 +195,17 @@ def data(
         _command.show_own(*own, console, json)
     else:
         _command.list_all(data_root, console, json)
+
+
+def _check_run(run: Path) -> None:
+    from graphcon.training import recipes
+
+    recipes.of_run(run)
+
+
+def _check_data(config: DataConfig) -> None:
+    if config.name is None:
+        _check_tables(config.nodes, config.edges, config.graphs, config.table)
 
 
 def _training_commands(default: Recipe) -> None:
@@ -225,6 +246,7 @@ def _training_commands(default: Recipe) -> None:
         if print_recipe:
             print(recipes.to_toml(config), end="")
             return 0
+        _check_data(config.data)
         from graphcon.training import commands
 
         name = Path(recipe).stem if recipe else (config.data.name or "run")
@@ -264,6 +286,7 @@ def _training_commands(default: Recipe) -> None:
         name = Path(recipe).stem if recipe else (config.data.name or "own")
         place = out or Path("runs") / f"compare-{Path(name).stem}"
         _check_folder(place)
+        _check_data(config.data)
         from graphcon.experiments import compare_table
 
         return compare_table.compare(config, models, depths, seeds, place, console)
@@ -301,6 +324,7 @@ def _training_commands(default: Recipe) -> None:
             split: Which split; of several, 0,1,2 or "all", the mean counts.
             seeds: How many seeds on every split, counted from --seed on; of several, the mean counts.
         """
+        _check_data(config.data)
         from graphcon.training import commands
 
         name = Path(recipe or config.data.name or "own").stem
@@ -329,6 +353,7 @@ def evaluate(
         graphs: Table of graphs.
         json: Whether to print JSON.
     """
+    _check_run(run)
     from graphcon.training import commands
 
     commands.evaluate(run, nodes, edges, graphs, console, json)
@@ -356,6 +381,7 @@ def predict(
         edges: Table of edges.
         graphs: Table of graphs.
     """
+    _check_run(run)
     from graphcon.training import commands
 
     commands.predict(run, nodes, edges, graphs, out, console)
@@ -399,6 +425,8 @@ def diagnose(
         raise InputError("graphcon diagnose takes a run folder, or --compare and models with commas between")
     if out is not None:
         _check_folder(out)
+    if run is not None:
+        _check_run(run)
     from graphcon.experiments import diagnose as diagnosing
 
     if run is not None:
@@ -433,6 +461,9 @@ def report(
         runs: Run folders; a folder of several runs stands for all of them.
         out: The page, by default report.html in the first folder.
     """
+    for run in runs:
+        if not any(run.glob("*/recipe.toml")):
+            _check_run(run)
     from graphcon.report import commands
 
     commands.write_report(runs, out, console)
@@ -452,6 +483,7 @@ def export(
         run: A run folder.
         out: The file, by default model.pt2 in the run folder.
     """
+    _check_run(run)
     from graphcon.training import commands
 
     commands.export(run, out, console)

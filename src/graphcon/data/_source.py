@@ -37,9 +37,6 @@ def open_data(
     if name is not None and (nodes is not None or edges is not None or graphs is not None):
         raise InputError(f"'{name}' and --nodes or --edges: name a set or own tables, not both.")
     if name is None:
-        if nodes is None or edges is None:
-            absent = "--nodes" if nodes is None else "--edges"
-            raise InputError(f"{absent} is missing: own tables are a table of nodes and a table of edges.")
         return read_tables(nodes, edges, graphs, options)
     if name.endswith((".npz", ".graphml")):
         return _open_file(name, options)

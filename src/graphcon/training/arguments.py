@@ -81,12 +81,7 @@ def _named_recipe(argv: list[str]) -> Recipe:
     if argv[:1] not in _WITH_RECIPE:
         return Recipe()
     if "--resume" in argv and argv.index("--resume") + 1 < len(argv):
-        run = Path(argv[argv.index("--resume") + 1])
-        if not (run / "recipe.toml").is_file():
-            raise InputError(
-                f"--resume {run}: there is no run in it (no recipe.toml). Name a folder made by: graphcon train"
-            )
-        return recipes.load(run / "recipe.toml")
+        return recipes.load(recipes.of_run(Path(argv[argv.index("--resume") + 1]), "--resume"))
     if len(argv) > 1 and not argv[1].startswith("-"):
         return _for_named_model(recipes.load(argv[1]), argv)
     return Recipe()

@@ -67,10 +67,8 @@ class RunFolder:
         Raises:
             InputError: There is no run.
         """
-        folder = cls(path)
-        if not folder.recipe_file.is_file():
-            raise InputError(f"{path}: there is no run in it (no recipe.toml). Name a folder made by: graphcon train")
-        return folder
+        recipes.of_run(path)
+        return cls(path)
 
     @contextmanager
     def held(self) -> Iterator[None]:

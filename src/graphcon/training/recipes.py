@@ -47,6 +47,23 @@ def load(name: str | Path) -> Recipe:
         raise InputError(f"{path}: cannot be read as TOML ({error}). Correct it") from None
 
 
+def of_run(run: Path, option: str = "") -> Path:
+    """The recipe in a run folder.
+
+    Args:
+        run: The folder.
+        option: What the user named it by, for the message.
+
+    Raises:
+        InputError: There is none, so that this is no run.
+    """
+    file = run / "recipe.toml"
+    if not file.is_file():
+        named = f"{option} {run}".strip()
+        raise InputError(f"{named}: there is no run in it (no recipe.toml). Name a folder made by: graphcon train")
+    return file
+
+
 def summary(path: Path) -> str:
     """The first comment of a recipe: what it is."""
     first = path.read_text().splitlines()[0]

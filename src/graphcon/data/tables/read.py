@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import torch
 from torch import Tensor
 
@@ -15,25 +14,17 @@ from graphcon.data._split import Split
 from graphcon.data.splits import random_fractions
 from graphcon.data.tables import targets
 from graphcon.data.tables.columns import Column, find_role, learn
-from graphcon.data.tables.connect import Connection, check_ids, check_within_graphs, connect, number_graphs
-from graphcon.data.tables.files import Table, read_file
-from graphcon.data.tables.roles import (
-    EdgeRoles,
-    NodeRoles,
-    check_named,
-    find_edge_roles,
-    find_graph_roles,
-    find_node_roles,
-)
+from graphcon.data.tables.connect import Connection
+from graphcon.data.tables.files import Table
+from graphcon.data.tables.opened import Source, open_tables
+from graphcon.data.tables.roles import NodeRoles
 from graphcon.data.tables.schema import TableSchema
 from graphcon.errors import InputError
 
-Source = str | Path | pl.DataFrame
-
 
 def read_tables(
-    nodes: Source,
-    edges: Source,
+    nodes: Source | None,
+    edges: Source | None,
     graphs: Source | None = None,
     options: TableOptions | None = None,
     **changes,
@@ -59,17 +50,13 @@ def read_tables(
             changes[key] = (changes[key],) if isinstance(changes[key], str) else tuple(changes[key])
     options = replace(options or TableOptions(), **changes)
     check_ranges(options)
-    node_table = as_table(nodes, "nodes", options)
-    edge_table = as_table(edges, "edges", options)
-    graph_table = None if graphs is None else as_table(graphs, "graphs", options)
-    check_named([table for table in (node_table, edge_table, graph_table) if table is not None], options)
-    roles = find_node_roles(node_table, options, with_graphs=graph_table is not None)
-    edge_roles = find_edge_roles(edge_table, options, with_graphs=roles.graph is not None)
-    joined, number = _connect(node_table, roles, edge_table, edge_roles, graph_table, options)
+    opened = open_tables(nodes, edges, graphs, options)
+    node_table, edge_table, graph_table = opened.nodes, opened.edges, opened.graphs
+    roles, edge_roles, graph_roles = opened.roles, opened.edge_roles, opened.graph_roles
+    joined, number = opened.joined, opened.number
 
     owner, names, split_columns = node_table, roles.target, roles.split
-    if graph_table is not None:
-        graph_roles = find_graph_roles(graph_table, options)
+    if graph_table is not None and graph_roles is not None:
         owner, names, split_columns = graph_table, graph_roles.target, graph_roles.split
     target = targets.find_target(owner, names, options)
     y = targets.encode_target(owner, target)
@@ -97,7 +84,7 @@ def read_tables(
         columns=columns,
         edges=edge_roles,
         edge_columns=edge_columns,
-        graphs=None if graph_table is None else find_graph_roles(graph_table, options).graph,
+        graphs=None if graph_roles is None else graph_roles.graph,
         directed=bool(options.direction),
         degree=options.degree,
         missing=options.missing,
@@ -127,36 +114,6 @@ def read_tables(
         notes=(*joined.notes, *notes, *more),
     )
     return dataset, schema
-
-
-def as_table(source: Source, label: str, options: TableOptions) -> Table:
-    """A table from a file or a data frame; the latter goes by `label` in messages."""
-    if not isinstance(source, pl.DataFrame):
-        return read_file(source, options.delimiter, options.null_values)
-    if source.height == 0:
-        raise InputError(f"{label}: the data frame has no rows. Add a row per record.")
-    return Table(label, source)
-
-
-def _connect(
-    nodes: Table,
-    roles: NodeRoles,
-    edges: Table,
-    edge_roles: EdgeRoles,
-    graphs: Table | None,
-    options: TableOptions,
-) -> tuple[Connection, np.ndarray | None]:
-    # Ids may start anew in every graph, if the edges say to which graph they belong.
-    in_graph = roles.graph if edge_roles.graph is not None else None
-    check_ids(nodes, roles.id, in_graph)
-    joined = connect(nodes, roles.id, in_graph, edges, edge_roles, directed=bool(options.direction))
-    if roles.graph is None:
-        return joined, None
-    check_ids(nodes, None, roles.graph)
-    column = find_graph_roles(graphs, options).graph if graphs is not None else None
-    number = number_graphs(nodes, roles.graph, graphs, column)
-    check_within_graphs(edges, edge_roles, joined.edge_index[:, : edges.frame.height], number)
-    return joined, number
 
 
 def _split_by_graph(
