@@ -204,6 +204,16 @@ def test_of_two_variants_the_one_that_validation_prefers_is_judged(tmp_path):
     assert claim.evidence == ("better in a single run (the spread unknown): graphcon-gcn on texas (+10.0)",)
 
 
+def test_the_layer_too_is_judged_by_the_row_that_validation_prefers(tmp_path):
+    runs = [
+        run_of(80),
+        run_of(70, model="gcn")._replace(val=70.0),
+        run_of(75, model="gcn", variant="batch norm")._replace(val=75.0),
+    ]
+    claim = verdict.verdicts(kept(tmp_path, "heterophilic", runs))[0]
+    assert claim.evidence == ("better in a single run (the spread unknown): graphcon-gcn on texas (+5.0)",)
+
+
 def test_depth_holds_only_where_graphcon_keeps_and_gcn_loses(tmp_path):
     def curve(model: str, *values: float) -> list[Run]:
         depths = (2, 4, 8, 16, 32, 64)

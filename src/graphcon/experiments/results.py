@@ -136,6 +136,11 @@ class Place(NamedTuple):
     variant: str
     point: str
 
+    @property
+    def row(self) -> str:
+        """The name of the row."""
+        return f"{self.model} ({self.variant})" if self.variant else self.model
+
 
 def cells(table: Table, runs: Iterable[Run]) -> dict[Place, Cell]:
     """All cells of a table, in the order of its data sets and points."""

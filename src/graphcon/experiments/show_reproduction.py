@@ -175,7 +175,7 @@ def draw(table: Table, runs: list[Run], path: Path) -> None:
         curves: dict[str, list[tuple[int, Bar]]] = {}
         for place, cell in found.items():
             number = int(place.point.split(" ")[0])
-            curves.setdefault(_row(place), []).append((number, _bar(table, place, cell)))
+            curves.setdefault(place.row, []).append((number, _bar(table, place, cell)))
         lines_figure(curves, path, table.title, label, GROWING[table.axis])
     elif table.axis == "line":
         sensitivity_figure(sensitivity_lines(found), path, table.title, f"test {label}")
@@ -186,7 +186,7 @@ def draw(table: Table, runs: list[Run], path: Path) -> None:
     else:
         groups: dict[str, dict[str, Bar]] = {}
         for place, cell in found.items():
-            groups.setdefault(place.dataset, {})[_row(place)] = _bar(table, place, cell)
+            groups.setdefault(place.dataset, {})[place.row] = _bar(table, place, cell)
         ordered = {dataset: dict(sorted(rows.items(), key=_family)) for dataset, rows in groups.items()}
         rows_figure(ordered, path, table.title, label)
 
@@ -217,10 +217,6 @@ def _time_step(runs: list[Run]) -> float:
 
 def _family(item: tuple[str, Bar]) -> tuple[str, bool]:
     return (item[0].removeprefix("graphcon-"), item[0].startswith("graphcon-"))
-
-
-def _row(place: Place) -> str:
-    return place.model + (f" ({place.variant})" if place.variant else "")
 
 
 def _bar(table: Table, place: Place, cell: Cell) -> Bar:
