@@ -123,6 +123,9 @@ def test_the_list_as_json_tells_what_each_model_uses(capsys):
     assert all(card["summary"] and card["parameters"] >= 0 and card["tasks"] for card in cards.values())
     assert (cards["gcn"]["edges"], cards["gat"]["edges"], cards["grand-l"]["edges"]) == ("weights", "features", "none")
     assert cards["gcn"]["parameters"] == 4 * (64 * 64 + 64)
+    assert cards["graphcon-gin"]["options"] == {"norm": "none", "eps": 0.0, "train_eps": False}
+    cheb = {"norm": "none", "residual": False, "normalization": "sym", "bias": True, "K": 3}
+    assert cards["cheb"]["options"] == cheb
     assert cards["a-dgn"]["options"] == {"epsilon": 0.1, "gamma": 0.1, "method": "euler"}
 
 
@@ -131,6 +134,8 @@ def test_one_model_tells_its_paper_and_its_options(capsys):
     told = capsys.readouterr().out
     assert "arXiv:2108.01938" in told
     assert "model.options.h = 0.5" in told
+    assert main(["models", "GATv2Conv"]) == 0
+    assert "model.options.share_weights = False" in capsys.readouterr().out
     assert main(["models", "pde-gcn"]) == 2
     assert "Did you mean 'pde-gcn-" in capsys.readouterr().err
 

@@ -1,14 +1,18 @@
 """The work behind `graphcon models`: all models by name, ours and theirs."""
 
+import inspect
 import json
 import textwrap
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
 
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
+from torch.nn import Module, ModuleList
 
+from graphcon import GraphCON, couplings
 from graphcon.errors import InputError
 from graphcon.models import MODELS, GraphNet, ModelCard, find
 
@@ -23,7 +27,7 @@ def show(name: str | None, console: Console, as_json: bool) -> None:
         raise InputError(str(error)) from None
     if as_json:
         rows = [describe(each) for each in (MODELS.values() if card is None else [card])]
-        print(json.dumps(rows if card is None else rows[0], indent=1, ensure_ascii=False))
+        print(json.dumps(rows if card is None else rows[0], indent=1, ensure_ascii=False, default=str))
     elif card is None:
         _print_all(console)
     else:
@@ -40,7 +44,7 @@ def describe(card: ModelCard) -> dict[str, Any]:
         "parameters": sum(parameter.numel() for parameter in net.core.parameters()),
         "summary": card.summary,
         "paper": card.paper,
-        "options": {key: option.default for key, option in _own(card).items()},
+        "options": _own_options(card, net),
         "fields": list(card.fields),
         "exceptions": dict(card.exceptions),
     }
@@ -53,9 +57,25 @@ def edge_information(net: GraphNet) -> str:
     return "weights" if net.supports_edge_weight else "none"
 
 
-def _own(card: ModelCard) -> Mapping[str, Any]:
-    options = card.options or {}
-    return {key: option for key, option in options.items() if key not in (*card.fields, "edge_dim")}
+def _own_options(card: ModelCard, net: GraphNet) -> dict[str, Any]:
+    """The options of a model with their defaults; of a PyG layer its own, and those of the network around it."""
+    if card.options is None:
+        network, layer = _defaults(type(net)), type(_layer(net))
+        builder = couplings.COUPLINGS.get(cast(partial, card.build).keywords["coupling"], layer)
+        of_layer = {key: value for key, value in (_defaults(layer) | _defaults(builder)).items() if key not in network}
+        found = {key: network[key] for key in ("norm", "residual")} | of_layer
+    else:
+        found = {key: option.default for key, option in card.options.items()}
+    return {key: value for key, value in found.items() if key not in (*card.fields, "edge_dim")}
+
+
+def _layer(net: GraphNet) -> Module:
+    layers = net.core.coupling if isinstance(net.core, GraphCON) else net.core.layers
+    return cast(ModuleList, layers)[0] if isinstance(layers, ModuleList) else cast(Module, layers)
+
+
+def _defaults(maker: Callable[..., Any]) -> dict[str, Any]:
+    return {p.name: p.default for p in inspect.signature(maker).parameters.values() if p.default is not p.empty}
 
 
 def _print_all(console: Console) -> None:
