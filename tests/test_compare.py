@@ -123,8 +123,8 @@ def test_the_list_as_json_tells_what_each_model_uses(capsys):
     assert all(card["summary"] and card["parameters"] >= 0 and card["tasks"] for card in cards.values())
     assert (cards["gcn"]["edges"], cards["gat"]["edges"], cards["grand-l"]["edges"]) == ("weights", "features", "none")
     assert cards["gcn"]["parameters"] == 4 * (64 * 64 + 64)
-    assert cards["graphcon-gin"]["options"] == {"norm": "none", "eps": 0.0, "train_eps": False}
-    cheb = {"norm": "none", "residual": False, "normalization": "sym", "bias": True, "K": 3}
+    assert cards["graphcon-gin"]["options"] == {"norm": "none", "eps": 0.0, "train_eps": False, "aggr": "add"}
+    cheb = {"norm": "none", "residual": False, "normalization": "sym", "bias": True, "aggr": "add", "K": 3}
     assert cards["cheb"]["options"] == cheb
     assert cards["a-dgn"]["options"] == {"epsilon": 0.1, "gamma": 0.1, "method": "euler"}
 
@@ -136,6 +136,8 @@ def test_one_model_tells_its_paper_and_its_options(capsys):
     assert "model.options.h = 0.5" in told
     assert main(["models", "GATv2Conv"]) == 0
     assert "model.options.share_weights = False" in capsys.readouterr().out
+    assert main(["models", "RGCNConv"]) == 0
+    assert "needs        model.options.num_relations" in capsys.readouterr().out
     assert main(["models", "pde-gcn"]) == 2
     assert "Did you mean 'pde-gcn-" in capsys.readouterr().err
 
@@ -154,6 +156,9 @@ def test_every_model_but_the_plain_linear_map_names_its_paper():
         (["--model.options.theta", "much"], "model.options.theta = 'much', but must be a number"),
         (["--model.options.memory=store"], "model.options.memory: is given as model.memory"),
         (["--model.options.theta"], "--model.options.theta: its value is missing"),
+        (["--model.name", "gin", "--model.options.epps", "1"], "there is no model.options.epps. Did you mean 'eps'?"),
+        (["--model.name", "graphcon-gcn", "--model.options.norm", "bach"], "must be one of 'none', 'batch', 'layer'"),
+        (["--model.name", "RGCNConv"], "model.options.num_relations is missing, which has no default"),
         (["--model.alpha", "0.2"], "model.alpha = 0.2, but gcnii has no alpha: leave it out; its own option"),
         (["--model.integrator", "strang"], "model.integrator = 'strang', but gcnii has no integrator: leave it out"),
     ],

@@ -1,6 +1,6 @@
 """Couplings PyG does not have, and every coupling by its name."""
 
-from graphcon.couplings._by_name import COUPLINGS, build
+from graphcon.couplings._by_name import COUPLINGS, REQUIRED, build, options
 from graphcon.couplings._coordinates import cartesian_coordinates, polar_coordinates
 from graphcon.couplings.attention import DotProductConv
 from graphcon.couplings.gated_gcn import GatedGCNConv
@@ -12,6 +12,7 @@ from graphcon.couplings.wave import start_as_wave
 
 __all__ = [
     "COUPLINGS",
+    "REQUIRED",
     "DotProductConv",
     "GatedGCNConv",
     "MoNetConv",
@@ -20,6 +21,7 @@ __all__ = [
     "SplineConv",
     "build",
     "cartesian_coordinates",
+    "options",
     "polar_coordinates",
     "start_as_wave",
 ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from difflib import get_close_matches
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 from torch.nn import Linear, Module, ReLU, Sequential
@@ -13,6 +13,9 @@ from graphcon.couplings.gated_gcn import GatedGCNConv
 from graphcon.couplings.monet import MoNetConv
 from graphcon.couplings.pointwise import PointwiseConv
 from graphcon.couplings.spline import SplineConv
+
+#: Stands for the default of an option that has none.
+REQUIRED = Parameter.empty
 
 
 def _heads(channels: int, heads: int | None) -> int:
@@ -36,19 +39,28 @@ def _cheb(channels: int, K: int = 3, **kwargs: Any) -> Module:
     return conv.ChebConv(channels, channels, K=K, **kwargs)
 
 
+def _square(layer: Callable[..., Module]) -> Callable[..., Module]:
+    return lambda channels, **kwargs: layer(channels, channels, **kwargs)
+
+
+_LAYERS: dict[str, type[Module]] = {
+    "gcn": conv.GCNConv,
+    "gat": conv.GATConv,
+    "transformer": DotProductConv,
+    "gin": conv.GINConv,
+    "gatedgcn": GatedGCNConv,
+    "sage": conv.SAGEConv,
+    "monet": MoNetConv,
+    "cheb": conv.ChebConv,
+    "spline": SplineConv,
+    "mlp": PointwiseConv,
+}
 #: What each name builds, from the number of channels and the options of its layer.
 COUPLINGS: dict[str, Callable[..., Module]] = {
-    "gcn": lambda channels, **kwargs: conv.GCNConv(channels, channels, **kwargs),
-    "gat": _gat,
-    "transformer": lambda channels, **kwargs: DotProductConv(channels, channels, **kwargs),
-    "gin": _gin,
-    "gatedgcn": lambda channels, **kwargs: GatedGCNConv(channels, channels, **kwargs),
-    "sage": lambda channels, **kwargs: conv.SAGEConv(channels, channels, **kwargs),
-    "monet": lambda channels, **kwargs: MoNetConv(channels, channels, **kwargs),
-    "cheb": _cheb,
-    "spline": lambda channels, **kwargs: SplineConv(channels, channels, **kwargs),
-    "mlp": lambda channels, **kwargs: PointwiseConv(channels, channels, **kwargs),
+    **{name: _square(layer) for name, layer in _LAYERS.items()},
+    **{"gat": _gat, "gin": _gin, "cheb": _cheb},
 }
+_WIDTHS = ("in_channels", "out_channels", "channels")
 
 
 def build(name: str, channels: int, **kwargs: Any) -> Module:
@@ -61,7 +73,7 @@ def build(name: str, channels: int, **kwargs: Any) -> Module:
     """
     if name in conv.classes and name != "MessagePassing":
         layer = getattr(conv, name)
-        widths = [key for key in ("in_channels", "out_channels", "channels") if key in signature(layer).parameters]
+        widths = [key for key in _WIDTHS if key in signature(layer).parameters]
         return layer(**dict.fromkeys(widths, channels), **kwargs)
     if name not in COUPLINGS:
         near = get_close_matches(name, [*COUPLINGS, *conv.classes], n=1)
@@ -71,3 +83,25 @@ def build(name: str, channels: int, **kwargs: Any) -> Module:
             f"torch_geometric.nn by its class name.{hint}"
         )
     return COUPLINGS[name](channels, **kwargs)
+
+
+def options(name: str) -> dict[str, Any]:
+    """The options of the coupling of that name with their defaults; :obj:`REQUIRED` where there is none.
+
+    Args:
+        name: As in :func:`build`.
+    """
+    named = name in COUPLINGS
+    layer = _LAYERS[name] if named else getattr(conv, name)
+    found = {p.name: p.default for p in _parameters(layer) if p.name not in _WIDTHS}
+    if "kwargs" in signature(layer).parameters and layer.__module__.startswith(conv.__name__):
+        found.setdefault("aggr", "add")  # PyG's layers hand it on
+    if named:  # what a layer cannot do without, the name gives it
+        found = {key: default for key, default in found.items() if default is not REQUIRED}
+        found |= {p.name: p.default for p in _parameters(COUPLINGS[name]) if p.default is not REQUIRED}
+    return found
+
+
+def _parameters(maker: Callable[..., Module]) -> list[Parameter]:
+    wild = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return [parameter for parameter in signature(maker).parameters.values() if parameter.kind not in wild]

@@ -1,18 +1,14 @@
 """The work behind `graphcon models`: all models by name, ours and theirs."""
 
-import inspect
 import json
 import textwrap
-from collections.abc import Callable
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
-from torch.nn import Module, ModuleList
 
-from graphcon import GraphCON, couplings
+from graphcon.couplings import REQUIRED
 from graphcon.errors import InputError
 from graphcon.models import MODELS, GraphNet, ModelCard, find
 
@@ -35,16 +31,19 @@ def show(name: str | None, console: Console, as_json: bool) -> None:
 
 
 def describe(card: ModelCard) -> dict[str, Any]:
-    """What there is to say of a model, as plain values."""
-    net = card.build(CHANNELS, CHANNELS, LAYERS)
+    """What there is to say of a model, as plain values; some of it is unknown where it needs an option to be built."""
+    own = {key: option.default for key, option in card.own_options.items()}
+    needs = [key for key, default in own.items() if default is REQUIRED]
+    net = None if needs else card.build(CHANNELS, CHANNELS, LAYERS)
     return {
         "name": card.name,
         "tasks": list(card.tasks),
-        "edges": edge_information(net),
-        "parameters": sum(parameter.numel() for parameter in net.core.parameters()),
+        "edges": None if net is None else edge_information(net),
+        "parameters": None if net is None else sum(parameter.numel() for parameter in net.core.parameters()),
         "summary": card.summary,
         "paper": card.paper,
-        "options": _own_options(card, net),
+        "needs": needs,
+        "options": {key: default for key, default in own.items() if key not in needs},
         "fields": list(card.fields),
         "exceptions": dict(card.exceptions),
     }
@@ -55,27 +54,6 @@ def edge_information(net: GraphNet) -> str:
     if net.supports_edge_attr:
         return "features"
     return "weights" if net.supports_edge_weight else "none"
-
-
-def _own_options(card: ModelCard, net: GraphNet) -> dict[str, Any]:
-    """The options of a model with their defaults; of a PyG layer its own, and those of the network around it."""
-    if card.options is None:
-        network, layer = _defaults(type(net)), type(_layer(net))
-        builder = couplings.COUPLINGS.get(cast(partial, card.build).keywords["coupling"], layer)
-        of_layer = {key: value for key, value in (_defaults(layer) | _defaults(builder)).items() if key not in network}
-        found = {key: network[key] for key in ("norm", "residual")} | of_layer
-    else:
-        found = {key: option.default for key, option in card.options.items()}
-    return {key: value for key, value in found.items() if key not in (*card.fields, "edge_dim")}
-
-
-def _layer(net: GraphNet) -> Module:
-    layers = net.core.coupling if isinstance(net.core, GraphCON) else net.core.layers
-    return cast(ModuleList, layers)[0] if isinstance(layers, ModuleList) else cast(Module, layers)
-
-
-def _defaults(maker: Callable[..., Any]) -> dict[str, Any]:
-    return {p.name: p.default for p in inspect.signature(maker).parameters.values() if p.default is not p.empty}
 
 
 def _print_all(console: Console) -> None:
@@ -104,12 +82,16 @@ def _print_one(told: dict[str, Any], console: Console) -> None:
         "paper": told["paper"] or "none",
         "for": " and ".join(f"{task}s" for task in told["tasks"]),
         "edges": told["edges"],
-        "parameters": f"{told['parameters']:,} at {CHANNELS} channels and {LAYERS} layers",
+        "parameters": f"{told['parameters'] or 0:,} at {CHANNELS} channels and {LAYERS} layers",
+        "needs": ", ".join(f"model.options.{key}" for key in told["needs"]),
         "options": ", ".join(f"model.options.{key} = {value}" for key, value in told["options"].items()) or "none",
         "settings": ", ".join(f"model.{field}" for field in told["fields"]) or "none",
     }
     lines |= {f"not held to {check}": reason for check, reason in told["exceptions"].items()}
     console.print(f"[bold]{told['name']}[/bold]")
+    without = {"edges", "parameters"} if told["needs"] else {"needs"}
     for key, text in lines.items():
+        if key in without:
+            continue
         wrapped = textwrap.fill(text, max(40, console.width - 16), subsequent_indent=" " * 15)
         console.print(f"  {key:<13}{wrapped}", highlight=False, soft_wrap=True)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, get_type_hints
 from torch import Tensor
 from torch.nn import Module
 
+from graphcon.couplings import REQUIRED
 from graphcon.models.base import GraphNet
 
 #: Fields of a recipe's [model] table that are handed to every model whose core names them.
@@ -16,10 +17,13 @@ GENERAL = ("memory", "shared", "heads")
 
 
 class Option(NamedTuple):
-    """An option of a model: its type and its default."""
+    """An option of a model: its type, and its default or :obj:`graphcon.couplings.REQUIRED`."""
 
     kind: Any
     default: Any
+
+    def __str__(self) -> str:
+        return "to be given" if self.default is REQUIRED else str(self.default)
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class ModelCard:
         summary: What it is, in a line.
         paper: Who proposed it, and where to read it.
         tasks: What it is for: an output per node, one per graph.
-        options: Its own options; None where they are those of a PyG layer, which checks them itself.
+        options: Its own options.
         fields: The options of a recipe's [model] table that it uses, beside those that every network has.
         exceptions: The conformance checks it does not pass, each with the reason.
     """
@@ -43,9 +47,14 @@ class ModelCard:
     summary: str
     paper: str
     tasks: tuple[str, ...] = ("node", "graph")
-    options: Mapping[str, Option] | None = None
+    options: Mapping[str, Option] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
     exceptions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def own_options(self) -> dict[str, Option]:
+        """The options that [model.options] is for: those that no field of a recipe stands for."""
+        return {key: option for key, option in self.options.items() if key not in (*self.fields, "edge_dim")}
 
 
 class CoreNet(GraphNet):

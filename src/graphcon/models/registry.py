@@ -2,10 +2,14 @@
 
 from difflib import get_close_matches
 from functools import partial
+from inspect import signature
+from typing import Any, Literal
 
 from torch_geometric.nn import conv
 
-from graphcon.models.card import ModelCard
+from graphcon.couplings import options
+from graphcon.models.base import GraphNet
+from graphcon.models.card import ModelCard, Option
 from graphcon.models.net import GraphCONNet
 from graphcon.models.rivals import (
     a_dgn,
@@ -66,13 +70,24 @@ def coupling_card(name: str) -> ModelCard:
     coupling = ALIASES.get(coupling, coupling)
     summary, paper = _LAYERS.get(coupling, (f"PyG's {coupling}", ""))
     fields = OSCILLATOR_FIELDS if oscillates else ("shared", "memory", "act_on")
+    fields = (*fields, "heads") if coupling in _WITH_HEADS else fields
+    network = GraphCONNet if oscillates else StackNet
     return ModelCard(
         name,
-        partial(GraphCONNet if oscillates else StackNet, coupling=coupling),
+        partial(network, coupling=coupling),
         f"oscillators coupled by {coupling}" if oscillates else summary,
         _GRAPHCON if oscillates else paper,
-        fields=(*fields, "heads") if coupling in _WITH_HEADS else fields,
+        options=_options(coupling, network, fields),
+        fields=fields,
     )
+
+
+def _options(coupling: str, network: type[GraphNet], fields: tuple[str, ...]) -> dict[str, Option]:
+    """What can be said of a layer and of the network around it, beside what a recipe has a field for."""
+    own = {"norm": Option(Literal["none", "batch", "layer"], "none"), "residual": Option(bool, False)}
+    taken = signature(network).parameters
+    own = {key: option for key, option in own.items() if key not in fields}
+    return own | {key: Option(Any, default) for key, default in options(coupling).items() if key not in taken}
 
 
 #: The `CARDS` of every file in `rivals/`, in the order of the list that `graphcon models` prints.

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
+from graphcon.couplings import REQUIRED
 from graphcon.errors import InputError
 from graphcon.models import GraphNet, InputEncoder, ModelCard, find
 from graphcon.models.registry import OSCILLATOR_FIELDS
@@ -117,25 +118,26 @@ def _fields(config: ModelConfig, card: ModelCard) -> dict[str, Any]:
     for field in _SPECIAL:
         value = getattr(config, field)
         if field not in card.fields and value != _DEFAULTS[field]:
-            own = f"; its own option of that name is model.options.{field}" if field in (card.options or {}) else ""
+            own = f"; its own option of that name is model.options.{field}" if field in card.options else ""
             raise InputError(f"model.{field} = {value!r}, but {config.name} has no {field}: leave it out{own}")
     return {field: value for field in card.fields if (value := getattr(config, field)) is not None}
 
 
 def _own_options(config: ModelConfig, card: ModelCard) -> dict[str, Any]:
-    """The options of [model.options], of the types that the model says; those of a PyG layer it checks itself."""
-    if card.options is None:
-        return config.options
+    """The options of [model.options], of the types that the model says; a PyG layer checks its own values."""
     where = f"model.name = {config.name!r}"
-    takes = {name: option for name, option in card.options.items() if name not in (*card.fields, "edge_dim")}
+    takes = card.own_options
     for name in config.options:
         if name in card.fields:
             raise InputError(f"model.options.{name}: is given as model.{name}")
         if name not in takes:
             near = get_close_matches(name, takes, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            told = ", ".join(f"{key} ({option.default})" for key, option in takes.items()) or "none"
+            told = ", ".join(f"{key} ({option})" for key, option in takes.items()) or "none"
             raise InputError(f"{where}: there is no model.options.{name}.{hint} Its options, by default: {told}")
+    for name, option in takes.items():
+        if option.default is REQUIRED and name not in config.options:
+            raise InputError(f"{where}: model.options.{name} is missing, which has no default")
     return {
         name: recipes.convert(takes[name].kind, value, where, ("model", "options", name))
         for name, value in config.options.items()
@@ -145,7 +147,7 @@ def _own_options(config: ModelConfig, card: ModelCard) -> dict[str, Any]:
 def _edge_options(config: ModelConfig, spec: TaskSpec, card: ModelCard) -> dict[str, Any]:
     if not spec.edge_dim and not spec.num_edge_categories:
         raise InputError("model.edge_features = true, but these data have no edge features: leave it out")
-    if card.options is not None and "edge_dim" not in card.options:
+    if "edge_dim" not in card.options:
         raise InputError(f"model.edge_features = true, but {config.name} takes no edge features: leave it out")
     encoder = InputEncoder(spec.edge_dim, config.channels, spec.num_edge_categories)
     return {"edge_encoder": encoder, "edge_dim": config.channels}

@@ -142,6 +142,8 @@ def convert(kind: Any, value: Any, where: str, path: tuple[str, ...]) -> Any:
         path: The names of the tables and of the field, for the message.
     """
     origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return value
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         if not isinstance(value, dict):
             raise _wrong(where, path, value, "a table")
