@@ -1,6 +1,7 @@
 """The data a recipe asks for."""
 
 import dataclasses
+from collections.abc import Sequence
 
 import torch
 from torch_geometric.data import Data
@@ -61,12 +62,22 @@ def _without_test(dataset: GraphDataset) -> GraphDataset:
     """The same data with an empty test part, and without the targets of it: they cannot be looked at by mistake."""
     split, nothing = dataset.split, torch.empty(0, dtype=torch.long)
     bare = Split(split.name, split.train, split.val, nothing, split.size, split.unit, split.seed)
-    if split.unit == "node":
-        graphs: list[Data] = [_blank(dataset.data, split.test)]
-    else:
-        hidden = set(split.test.tolist())
-        graphs = [graph if i not in hidden else _blank(graph, None) for i, graph in enumerate(dataset.graphs)]
+    graphs = [_blank(dataset.data, split.test)] if split.unit == "node" else _Hidden(dataset.graphs, split.test)
     return dataclasses.replace(dataset, graphs=graphs, split=bare, splitter=None)
+
+
+class _Hidden(Sequence[Data]):
+    """Graphs, some of them without their targets; each is made when it is asked for."""
+
+    def __init__(self, graphs: Sequence[Data], hidden: torch.Tensor):
+        self.graphs, self.hidden = graphs, frozenset(hidden.tolist())
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    def __getitem__(self, place: int) -> Data:  # pyright: ignore[reportIncompatibleMethodOverride]  # no slices
+        graph = self.graphs[place]
+        return _blank(graph, None) if place % len(self) in self.hidden else graph
 
 
 def _blank(graph: Data, index: torch.Tensor | None) -> Data:
