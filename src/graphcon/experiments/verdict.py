@@ -61,7 +61,7 @@ def _better(text: str, pairs: list[tuple[Table, Place, Cell, Cell | None]]) -> C
         if base is None or base.n == 0 or cell.n == 0:
             continue
         gain, wide = _gain(table, cell.mean, base.mean), cell.interval + base.interval
-        told = f"{place.row} on {place.dataset} ({gain:+.{table.digits}f}{_sizes(cell, base)})"
+        told = f"{place.row} on {place.dataset} ({_signed(gain, table)}{_sizes(cell, base)})"
         better = single if min(cell.n, base.n) == 1 else clear if gain > wide else not_clear
         (better if gain > 0 else worse).append(told)
     verdict = _share(len(clear), len(clear + not_clear + single + worse))
@@ -89,7 +89,7 @@ def _figures(found: dict[str, Cells]) -> Claim:
             if figure is None:
                 continue
             gain = _gain(table, cell.mean, figure[0])
-            label = f"{place.row} on {place.dataset} ({gain:+.{table.digits}f})"
+            label = f"{place.row} on {place.dataset} ({_signed(gain, table)})"
             (reached if gain >= 0 else within if gain >= -2 * (figure[1] or 0.0) else missed).append(label)
     verdict = _share(len(reached), len(reached + within + missed))
     short, evidence = _listed(
@@ -190,6 +190,12 @@ def _curves(cells: Cells, name: str, digits: int) -> tuple[list[float], list[flo
 
 def _gain(table: Table, ours: float, theirs: float) -> float:
     return theirs - ours if table.metric == "mae" else ours - theirs
+
+
+def _signed(gain: float, table: Table) -> str:
+    """The digits of the table, or as many as it takes to see that it is not nothing."""
+    told = f"{gain:+.{table.digits}f}"
+    return f"{gain:+.1g}" if gain and not float(told) else told
 
 
 def _each(runs: int) -> str:
