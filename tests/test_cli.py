@@ -45,14 +45,13 @@ def test_the_demo_draws_the_energy_figure_and_the_same_seed_gives_the_same_numbe
     assert (tmp_path / "again/dirichlet_energy.csv").read_bytes() == (demo / "dirichlet_energy.csv").read_bytes()
 
 
-@pytest.mark.parametrize("command", ["train", "tune", "compare", "data"])
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("command", "arguments", "message"),
     [
-        ("--nodes gone.csv --edges edges.csv --target label", "gone.csv: there is no such file"),
-        ("--nodes nodes.csv --target label", "--edges is missing"),
-        ("--nodes nodes.csv --edges edges.csv --target lable", "there is no column 'lable' for --target"),
-        ("--nodes nodes.csv --edges edges.csv --target label", "edges.csv, row 3, column 'target': 9"),
+        ("train", "--nodes gone.csv --edges edges.csv --target label", "gone.csv: there is no such file"),
+        ("tune", "--nodes nodes.csv --target label", "--edges is missing"),
+        ("compare", "--nodes nodes.csv --edges edges.csv --target lable", "there is no column 'lable' for --target"),
+        ("data", "--nodes nodes.csv --edges edges.csv --target label", "edges.csv, row 3, column 'target': 9"),
     ],
     ids=["no file", "no edges", "no column", "no node"],
 )
