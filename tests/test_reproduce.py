@@ -30,9 +30,8 @@ def reproduce(tmp_path, *words: str) -> int:
 
 
 def test_every_packaged_recipe_that_is_named_after_a_data_set_is_a_row_of_one_table():
-    owners = {
-        name: [table.name for table in TABLES.values() if name in tables.rows(table)] for name in recipes.packaged()
-    }
+    found = {table.name: tables.rows(table) for table in TABLES.values()}
+    owners = {name: [table for table, rows in found.items() if name in rows] for name in recipes.packaged()}
     assert {name: tables for name, tables in owners.items() if len(tables) != 1} == {}
 
 
