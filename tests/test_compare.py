@@ -123,8 +123,9 @@ def test_the_list_as_json_tells_what_each_model_uses(capsys):
     assert all(card["summary"] and card["parameters"] >= 0 and card["tasks"] for card in cards.values())
     assert (cards["gcn"]["edges"], cards["gat"]["edges"], cards["grand-l"]["edges"]) == ("weights", "features", "none")
     assert cards["gcn"]["parameters"] == 4 * (64 * 64 + 64)
-    assert cards["graphcon-gin"]["options"] == {"norm": "none", "eps": 0.0, "train_eps": False, "aggr": "add"}
-    cheb = {"norm": "none", "residual": False, "normalization": "sym", "bias": True, "aggr": "add", "K": 3}
+    handed_on = {"aggr": "add", "flow": "source_to_target"}
+    assert cards["graphcon-gin"]["options"] == {"norm": "none", "eps": 0.0, "train_eps": False} | handed_on
+    cheb = {"norm": "none", "residual": False, "normalization": "sym", "bias": True, "K": 3} | handed_on
     assert cards["cheb"]["options"] == cheb
     assert cards["a-dgn"]["options"] == {"epsilon": 0.1, "gamma": 0.1, "method": "euler"}
 

@@ -131,7 +131,10 @@ def _check_folder(out: Path) -> None:
 
 
 def _check_tables(nodes: Path | None, edges: Path | None, graphs: Path | None, options: TableOptions) -> None:
-    """Tells of a mistake in own tables at once: PyTorch takes seconds to load, and is not needed to see it."""
+    """Tells of a mistake in own tables at once: PyTorch takes seconds to load, and is not needed to see it.
+
+    The price is that tables without one are read twice.
+    """
     if nodes is not None or edges is not None or graphs is not None:
         from graphcon.data.tables.opened import open_tables
 

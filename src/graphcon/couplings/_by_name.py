@@ -95,7 +95,7 @@ def options(name: str) -> dict[str, Any]:
     layer = _LAYERS[name] if named else getattr(conv, name)
     found = {p.name: p.default for p in _parameters(layer) if p.name not in _WIDTHS}
     if "kwargs" in signature(layer).parameters and layer.__module__.startswith(conv.__name__):
-        found.setdefault("aggr", "add")  # PyG's layers hand it on
+        found = {"aggr": "add", "flow": "source_to_target"} | found  # PyG's layers hand these on
     if named:  # what a layer cannot do without, the name gives it
         found = {key: default for key, default in found.items() if default is not REQUIRED}
         found |= {p.name: p.default for p in _parameters(COUPLINGS[name]) if p.default is not REQUIRED}
