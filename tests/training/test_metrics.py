@@ -3,8 +3,9 @@
 import math
 
 import torch
+import torch.nn.functional as F
 
-from graphcon.training.metrics import AreaUnderCurve
+from graphcon.training.metrics import AreaUnderCurve, LogLoss
 
 
 def test_the_area_under_the_curve_is_the_one_against_all_others():
@@ -31,3 +32,28 @@ def test_of_labels_that_all_have_or_none_has_nothing_can_be_said():
     metric = AreaUnderCurve(2)
     metric.update(torch.rand(5, 2), torch.tensor([[0, 1]] * 5))
     assert math.isnan(float(metric.compute()))
+
+
+def test_the_log_loss_of_classes_is_the_cross_entropy():
+    torch.manual_seed(0)
+    scores, target = torch.randn(60, 3), torch.randint(3, (60,))
+    metric = LogLoss()
+    for part in (slice(0, 25), slice(25, 60)):  # in two batches
+        metric.update(scores[part].softmax(-1), target[part])
+    assert math.isclose(float(metric.compute()), float(F.cross_entropy(scores, target)), rel_tol=1e-5)
+
+
+def test_the_log_loss_of_labels_is_the_binary_cross_entropy():
+    torch.manual_seed(0)
+    scores, target = torch.randn(60, 3), torch.randint(2, (60, 3))
+    metric = LogLoss()
+    metric.update(scores.sigmoid(), target)
+    assert math.isclose(
+        float(metric.compute()), float(F.binary_cross_entropy_with_logits(scores, target.float())), rel_tol=1e-5
+    )
+
+
+def test_the_log_loss_of_what_was_held_impossible_is_finite():
+    metric = LogLoss()
+    metric.update(torch.tensor([[1.0, 0.0]]), torch.tensor([1]))
+    assert 10 < float(metric.compute()) < 20

@@ -89,6 +89,14 @@ def test_a_run_folder_holds_all_that_is_promised(tiny: Recipe, tmp_path: Path):
     assert environment["packages"]["torch"] == torch.__version__
 
 
+def test_the_model_with_the_smallest_log_loss_is_kept_where_that_selects(tiny: Recipe, tmp_path: Path):
+    result = run.train(recipes.replace(tiny, {"trainer.metric": "log_loss"}), tmp_path / "run")
+    assert result is not None
+    assert result["direction"] == "lower is better"
+    records = [json.loads(line) for line in (tmp_path / "run/log.jsonl").open()]
+    assert result["val"]["log_loss"] == min(record["val"]["log_loss"] for record in records if "val" in record)
+
+
 def test_a_loaded_model_gives_what_the_run_measured(tiny: Recipe, tmp_path: Path):
     result = run.train(tiny, tmp_path / "run")
     trained = run.load(tmp_path / "run")

@@ -13,7 +13,7 @@ import tyro
 from graphcon._ranges import AT_LEAST_1, BELOW_1, NOT_NEGATIVE, POSITIVE, Range
 from graphcon.data._options import TableOptions
 
-Metric = Literal["accuracy", "f1", "auroc", "average_precision", "mae", "rmse", "r2"]
+Metric = Literal["accuracy", "f1", "auroc", "average_precision", "log_loss", "mae", "rmse", "r2"]
 Loss = Literal["cross_entropy", "binary_cross_entropy", "l1", "l2", "huber"]
 
 

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  # as PyTorch's own docs name it
 import torchmetrics
 from torch import Tensor
-from torchmetrics import Metric, MetricCollection
+from torchmetrics import MeanMetric, Metric, MetricCollection
 from torchmetrics.classification import MultilabelAUROC
 from torchmetrics.functional.classification import multilabel_auroc
 from torchmetrics.utilities import dim_zero_cat
@@ -16,8 +16,8 @@ from graphcon.training.spec import TaskSpec
 
 #: Which metrics each kind of target has, the one that selects the model first.
 METRICS = {
-    "classification": ("accuracy", "f1", "auroc"),
-    "multilabel": ("f1", "average_precision", "auroc"),
+    "classification": ("accuracy", "f1", "auroc", "log_loss"),
+    "multilabel": ("f1", "average_precision", "auroc", "log_loss"),
     "regression": ("mae", "rmse", "r2"),
 }
 LOSSES = {
@@ -25,7 +25,7 @@ LOSSES = {
     "multilabel": ("binary_cross_entropy",),
     "regression": ("l1", "l2", "huber"),
 }
-SMALLER_IS_BETTER = ("mae", "rmse")
+SMALLER_IS_BETTER = ("log_loss", "mae", "rmse")
 
 
 def choose_metric(spec: TaskSpec, name: str | None) -> str:
@@ -62,6 +62,21 @@ class AreaUnderCurve(MultilabelAUROC):
         return multilabel_auroc(preds[:, drawn], target[:, drawn], int(drawn.sum()), validate_args=False)
 
 
+class LogLoss(MeanMetric):
+    """Minus the logarithm of the probability that was given to what is true, as a mean.
+
+    Unlike the share of right answers it has no ties: among a few dozen cases it tells two models apart that are right
+    equally often. What was held impossible counts as if it had had the smallest share that float32 can tell from none.
+    """
+
+    def update(self, preds: Tensor, target: Tensor) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if target.dim() == 2:
+            given = torch.where(target == 1, preds, 1 - preds)
+        else:
+            given = preds.gather(-1, target.unsqueeze(-1))
+        super().update(-given.clamp(min=torch.finfo(torch.float32).eps).log())
+
+
 def build_metrics(spec: TaskSpec) -> MetricCollection:
     """All metrics of a kind of target, to be fed batch by batch."""
     outputs = spec.num_outputs
@@ -71,11 +86,13 @@ def build_metrics(spec: TaskSpec) -> MetricCollection:
         made["accuracy"] = torchmetrics.Accuracy(average="micro", **options)
         made["f1"] = torchmetrics.F1Score(average="macro", **options)
         made["auroc"] = AreaUnderCurve(outputs, validate_args=False)
+        made["log_loss"] = LogLoss()
     elif spec.kind == "multilabel":
         options = {"task": "multilabel", "num_labels": outputs, "validate_args": False}
         made["f1"] = torchmetrics.F1Score(average="micro", **options)
         made["average_precision"] = torchmetrics.AveragePrecision(**options)
         made["auroc"] = AreaUnderCurve(outputs, validate_args=False)
+        made["log_loss"] = LogLoss()
     else:
         made["mae"] = torchmetrics.MeanAbsoluteError(num_outputs=1)
         made["rmse"] = torchmetrics.MeanSquaredError(squared=False)
