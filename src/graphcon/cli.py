@@ -15,7 +15,7 @@ from graphcon import __version__
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError
 from graphcon.training import arguments
-from graphcon.training.config import DataConfig, Recipe
+from graphcon.training.config import DataConfig, Metric, Recipe
 
 ABOUT = "Deep graph networks of coupled oscillators."
 #: The commands in the order in which one meets them.
@@ -303,6 +303,7 @@ def _training_commands(default: Recipe) -> None:
         trials: int = 50,
         split: str | None = None,
         seeds: int = 1,
+        metric: Metric | None = None,
     ) -> None:
         """Searches the settings in a recipe's [search] table, on validation data only.
 
@@ -326,12 +327,13 @@ def _training_commands(default: Recipe) -> None:
             trials: How many trials there are to be in all.
             split: Which split; of several, 0,1,2 or "all", the mean counts.
             seeds: How many seeds on every split, counted from --seed on; of several, the mean counts.
+            metric: What trials are compared by, of the models that --trainer.metric has selected; the same by default.
         """
         _check_data(config.data)
         from graphcon.training import commands
 
         name = Path(recipe or config.data.name or "own").stem
-        commands.tune(config, name, out, trials, arguments.splits(split, config), seeds, console)
+        commands.tune(config, name, out, trials, arguments.splits(split, config), seeds, metric, console)
 
 
 @app.command

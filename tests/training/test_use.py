@@ -257,6 +257,19 @@ def test_of_several_seeds_the_mean_validation_counts(tiny: Recipe, tmp_path: Pat
     assert tune.tune(recipe, tmp_path / "both", 1, seeds=2).value == pytest.approx(sum(single) / 2)
 
 
+def test_trials_are_compared_by_another_metric_than_epochs_are_selected_by(tiny: Recipe, tmp_path: Path):
+    trainer = replace(tiny.trainer, epochs=12, metric="log_loss")
+    recipe = replace(tiny, trainer=trainer, search={"optimizer.lr": [0.02]})
+    found = tune.tune(recipe, tmp_path / "study", 1, metric="accuracy")
+    trained = run.train(recipe, tmp_path / "run")
+    assert trained is not None
+    assert (found.metric, found.value) == ("accuracy", trained["val"]["accuracy"])
+    with pytest.raises(InputError, match="holds a search with other metric"):
+        tune.tune(recipe, tmp_path / "study", 2)
+    with pytest.raises(InputError, match="--metric = 'mae', but the target is for classification"):
+        tune.tune(recipe, tmp_path / "other", 1, metric="mae")
+
+
 def test_a_search_is_not_gone_on_with_for_something_else(tiny: Recipe, tmp_path: Path):
     recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=2), search={"optimizer.lr": [0.02]})
     tune.tune(recipe, tmp_path, 1)

@@ -164,7 +164,14 @@ def export(path: Path, out: Path | None, console: Console) -> None:
 
 
 def tune(
-    recipe: Recipe, name: str, out: Path | None, trials: int, splits: list[int], seeds: int, console: Console
+    recipe: Recipe,
+    name: str,
+    out: Path | None,
+    trials: int,
+    splits: list[int],
+    seeds: int,
+    metric: str | None,
+    console: Console,
 ) -> None:
     """Searches, and shows what mattered."""
     check_seeds(seeds)
@@ -173,7 +180,9 @@ def tune(
     with reporting(console) as make:
         epochs = recipe.trainer.epochs
         try:
-            found = tuning.tune(recipe, folder, trials, lambda number: make(f"trial {number}", epochs), splits, seeds)
+            found = tuning.tune(
+                recipe, folder, trials, lambda number: make(f"trial {number}", epochs), splits, seeds, metric
+            )
         except KeyboardInterrupt:
             best = folder / "best.toml"
             so_far = f" The best so far  {best}" if best.exists() else ""

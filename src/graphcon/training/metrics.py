@@ -28,9 +28,9 @@ LOSSES = {
 SMALLER_IS_BETTER = ("log_loss", "mae", "rmse")
 
 
-def choose_metric(spec: TaskSpec, name: str | None) -> str:
-    """The metric that selects the model."""
-    return _choose("trainer.metric", METRICS[spec.kind], name, spec.kind)
+def choose_metric(spec: TaskSpec, name: str | None, option: str = "trainer.metric") -> str:
+    """The metric that selects the model, or whatever the option is for."""
+    return _choose(option, METRICS[spec.kind], name, spec.kind)
 
 
 def is_better(name: str, value: float, than: float | None) -> bool:

@@ -21,7 +21,7 @@ from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
 from graphcon.training.loop import LossError, Reporter, fit_loop
 from graphcon.training.model import build, named
-from graphcon.training.run import make_fabric
+from graphcon.training.run import make_fabric, measure
 from graphcon.training.spec import TaskSpec
 
 
@@ -45,6 +45,7 @@ def tune(
     reporter: Callable[[int], Reporter] | None = None,
     splits: Sequence[int] | None = None,
     seeds: int = 1,
+    metric: str | None = None,
 ) -> Tuned:
     """Searches the fields in the recipe's ``[search]`` table; the test part is not there to be looked at.
 
@@ -59,6 +60,7 @@ def tune(
         splits: The splits a trial is trained on, where the mean of their validations is what counts. (default: the
             recipe's own)
         seeds: How many seeds it is trained with on every split, counted from the recipe's on.
+        metric: What trials are compared by, of the models that ``trainer.metric`` has selected. (default: the same)
     """
     if trials < 1:
         raise InputError(f"--trials {trials}: must be at least 1")
@@ -72,7 +74,8 @@ def tune(
     if not all(len(dataset.split.val) for dataset in datasets):
         raise InputError(f"{datasets[0].name} has no validation part, and nothing else may be searched on")
     spec = TaskSpec.of(datasets[0])
-    metric = measures.choose_metric(spec, recipe.trainer.metric)
+    selects = measures.choose_metric(spec, recipe.trainer.metric)
+    metric = measures.choose_metric(spec, metric or selects, "--metric")
     out.mkdir(parents=True, exist_ok=True)
     folder = RunFolder(out)
     direction = "minimize" if metric in measures.SMALLER_IS_BETTER else "maximize"
@@ -80,6 +83,7 @@ def tune(
     study = _study(optuna, out, direction, warmup=20 if alone else 1)
     anywhere = replace(recipe, data=replace(recipe.data, root=None), trainer=replace(recipe.trainer, threads=None))
     told = {"settings": recipes.to_toml(anywhere), "splits": [part.split for part in parts], "seeds": seeds}
+    told["metric"] = metric
     _check_same(study, told, out)
     write_whole(folder.recipe_file, recipes.to_toml(recipe))
 
@@ -89,13 +93,16 @@ def tune(
         values: list[float] = []
         for part, (seed, dataset) in enumerate(itertools.product(range(seeds), datasets)):
             # One training is given up in the middle; of several, the first ones tell whether the others are worth it.
-            stop = partial(_told_to_stop, trial) if alone else None
+            stop = partial(_told_to_stop, trial) if alone and metric == selects else None
             one = replace(changed, seed=changed.seed + seed)
             torch.manual_seed(mix(one.seed, -1))
             of = TaskSpec.of(dataset)
-            fitted = fit_loop(build(one.model, of), dataset, of, one, make_fabric(one), None, told, stop)
+            model, fabric = build(one.model, of), make_fabric(one)
+            fitted = fit_loop(model, dataset, of, one, fabric, None, told, stop)
             assert fitted.value is not None
-            values.append(fitted.value)
+            values.append(
+                fitted.value if metric == selects else measure(model, dataset, of, one, fabric)["val"][metric]
+            )
             mean = statistics.fmean(values)
             if fitted.stopped == "pruned" or (not alone and _told_to_stop(trial, part, mean)):
                 raise optuna.TrialPruned
@@ -138,7 +145,7 @@ def usual_search(model: str) -> dict[str, Any]:
 def _check_same(study: Any, told: dict[str, Any], out: Path) -> None:
     """Refuses to go on with a search for something else: values of different trainings cannot be compared."""
     before = study.user_attrs.get("told", told)
-    changed = [what for what in told if before[what] != told[what]]
+    changed = [what for what in told if before.get(what) != told[what]]
     if changed:
         raise InputError(
             f"{out}: holds a search with other {' and '.join(changed)}. Name another folder with --out, or delete it"
