@@ -69,7 +69,7 @@ class LogLoss(MeanMetric):
     equally often. What was held impossible counts as if it had had the smallest share that float32 can tell from none.
     """
 
-    def update(self, preds: Tensor, target: Tensor) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def update(self, preds: Tensor, target: Tensor) -> None:
         if target.dim() == 2:
             given = torch.where(target == 1, preds, 1 - preds)
         else:

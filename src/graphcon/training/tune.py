@@ -82,8 +82,12 @@ def tune(
     alone = len(datasets) * seeds == 1
     study = _study(optuna, out, direction, warmup=20 if alone else 1)
     anywhere = replace(recipe, data=replace(recipe.data, root=None), trainer=replace(recipe.trainer, threads=None))
-    told = {"settings": recipes.to_toml(anywhere), "splits": [part.split for part in parts], "seeds": seeds}
-    told["metric"] = metric
+    told = {
+        "settings": recipes.to_toml(anywhere),
+        "splits": [part.split for part in parts],
+        "seeds": seeds,
+        "metric": metric,
+    }
     _check_same(study, told, out)
     write_whole(folder.recipe_file, recipes.to_toml(recipe))
 
@@ -100,9 +104,8 @@ def tune(
             model, fabric = build(one.model, of), make_fabric(one)
             fitted = fit_loop(model, dataset, of, one, fabric, None, told, stop)
             assert fitted.value is not None
-            values.append(
-                fitted.value if metric == selects else measure(model, dataset, of, one, fabric)["val"][metric]
-            )
+            measured = fitted.value if metric == selects else measure(model, dataset, of, one, fabric)["val"][metric]
+            values.append(measured)
             mean = statistics.fmean(values)
             if fitted.stopped == "pruned" or (not alone and _told_to_stop(trial, part, mean)):
                 raise optuna.TrialPruned
@@ -145,7 +148,7 @@ def usual_search(model: str) -> dict[str, Any]:
 def _check_same(study: Any, told: dict[str, Any], out: Path) -> None:
     """Refuses to go on with a search for something else: values of different trainings cannot be compared."""
     before = study.user_attrs.get("told", told)
-    changed = [what for what in told if before.get(what) != told[what]]
+    changed = [what for what in told if before.get(what, told[what]) != told[what]]
     if changed:
         raise InputError(
             f"{out}: holds a search with other {' and '.join(changed)}. Name another folder with --out, or delete it"
