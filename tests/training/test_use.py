@@ -219,7 +219,7 @@ def test_own_tables_are_searched_without_a_recipe(own: Path, monkeypatch, capsys
     tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
     assert main(["tune", *tables, "--trials", "2", "--trainer.epochs", "2"]) == 0
     told = capsys.readouterr().out
-    for field in tune.usual_search("graphcon-gcn"):
+    for field in tune.usual_search(Recipe()):
         assert field in told
     assert "graphcon train runs/tune-own/best.toml" in told
     assert main(["train", "runs/tune-own/best.toml", "--out", "again"]) == 0
@@ -230,6 +230,14 @@ def test_only_oscillators_are_searched_for_alpha_and_gamma(tiny: Recipe, tmp_pat
     recipe = replace(tiny, model=ModelConfig(name=name), trainer=replace(tiny.trainer, epochs=1))
     searched = tune.tune(recipe, tmp_path, 1).recipe.search
     assert ("model.alpha" in searched, "model.gamma" in searched) == (oscillates, oscillates)
+
+
+def test_without_a_search_of_its_own_a_recipe_is_its_own_first_trial(tiny: Recipe, tmp_path: Path):
+    changes = {"model.steps": 3, "model.channels": 24, "optimizer.lr": 0.05, "optimizer.weight_decay": 0.2}
+    recipe = recipes.replace(replace(tiny, trainer=replace(tiny.trainer, epochs=1), search={}), changes)
+    found = tune.tune(recipe, tmp_path, 1).recipe
+    assert replace(found, search={}) == recipe
+    assert found.search["model.steps"] == [3, 4, 8, 16]
 
 
 def test_settings_outside_of_the_search_are_no_trial(tiny: Recipe, tmp_path: Path):

@@ -65,7 +65,7 @@ def tune(
     if trials < 1:
         raise InputError(f"--trials {trials}: must be at least 1")
     optuna = _optuna()
-    recipe = replace(recipe, search=recipe.search or usual_search(recipe.model.name))
+    recipe = replace(recipe, search=recipe.search or usual_search(recipe))
     space = {field: _Range.of(field, told) for field, told in recipe.search.items()}
     for field, told in space.items():
         recipes.replace(recipe, {field: told.example})  # a wrong name or type is told before any trial
@@ -131,8 +131,11 @@ def tune(
     return found
 
 
-def usual_search(model: str) -> dict[str, Any]:
-    """What is worth searching where a recipe says nothing: depth, width, dropout, rate, decay; alpha and gamma."""
+def usual_search(recipe: Recipe) -> dict[str, Any]:
+    """What is worth searching where a recipe says nothing: depth, width, dropout, rate, decay; alpha and gamma.
+
+    The recipe's own settings are among it, but for a decay of nothing: a search begins where the recipe stands.
+    """
     search: dict[str, Any] = {
         "model.steps": [4, 8, 16],
         "model.channels": [32, 64, 128],
@@ -140,9 +143,18 @@ def usual_search(model: str) -> dict[str, Any]:
         "optimizer.lr": {"low": 0.001, "high": 0.03, "log": True},
         "optimizer.weight_decay": {"low": 1e-5, "high": 1e-2, "log": True},
     }
-    if "alpha" in named(model).fields:
+    if "alpha" in named(recipe.model.name).fields:
         search |= {"model.alpha": {"low": 0.0, "high": 1.0}, "model.gamma": {"low": 0.25, "high": 1.5}}
-    return search
+    return {field: _widened(told, recipes.value(recipe, field)) for field, told in search.items()}
+
+
+def _widened(told: Any, own: float) -> Any:
+    """Choices or a range with one more value in it; a logarithmic range goes without zero."""
+    if isinstance(told, list):
+        return sorted({*told, own})
+    if own == 0 and told.get("log"):
+        return told
+    return told | {"low": min(told["low"], own), "high": max(told["high"], own)}
 
 
 def _check_same(study: Any, told: dict[str, Any], out: Path) -> None:
