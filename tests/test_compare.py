@@ -183,10 +183,8 @@ def test_own_options_reach_the_model_and_its_folder(tmp_path: Path):
 def test_another_model_in_a_recipe_leaves_out_what_was_for_the_first_and_says_so(capsys):
     assert main(["train", "texas-gcn", "--model.name", "gcnii", "--model.options.theta", "0.7", "--print-recipe"]) == 0
     told = capsys.readouterr()
-    assert (
-        "gcnii has no use for this of the recipe, which is left out: model.alpha, model.gamma, model.residual"
-        in told.err
-    )
+    left_out = told.err.partition("gcnii has no use for this of the recipe, which is left out: ")[2]
+    assert {"model.alpha", "model.gamma", "model.residual"} <= set(left_out.strip().split(", "))
     recipe = recipes.from_dict(tomllib.loads(told.out))
     assert recipe.model.options == {"theta": 0.7}
     assert (recipe.model.alpha, recipe.model.residual) == (0.5, False)
