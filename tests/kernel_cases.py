@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import Linear, Module, Sequential, Tanh
 from torch_geometric import nn as pyg
 
+from graphcon import couplings
 from graphcon.couplings import DotProductConv, GatedGCNConv, MoNetConv, Residual
 
 CHANNELS, EDGE_DIM = 8, 3
@@ -38,6 +39,7 @@ CASES: dict[str, Case] = {
     "gcn improved unweighted": Case(lambda: pyg.GCNConv(C, C, improved=True, bias=False)),
     "gcn without loops": Case(lambda: pyg.GCNConv(C, C, add_self_loops=False)),
     "gcn as it is": Case(lambda: pyg.GCNConv(C, C, normalize=False), "edge_weight"),
+    "gcn without values": Case(lambda: couplings.build("gcn", C, values=False), "edge_weight"),
     "gat": Case(lambda: pyg.GATConv(C, 2, heads=4)),
     "gat mean": Case(lambda: pyg.GATConv(C, C, heads=3, concat=False, residual=True)),
     "gat attributed": Case(lambda: pyg.GATConv(C, 2, heads=4, edge_dim=EDGE_DIM), "edge_attr"),
@@ -45,6 +47,7 @@ CASES: dict[str, Case] = {
     "gat without loops": Case(
         lambda: pyg.GATConv(C, C, edge_dim=EDGE_DIM, add_self_loops=False, negative_slope=0.1), "edge_attr"
     ),
+    "gat without values": Case(lambda: couplings.build("gat", C, heads=4, values=False)),
     "gatv2": Case(lambda: pyg.GATv2Conv(C, 2, heads=4)),
     "gatv2 mean": Case(lambda: pyg.GATv2Conv(C, C, heads=2, concat=False, share_weights=True, residual=True)),
     "gatv2 bare": Case(lambda: pyg.GATv2Conv(C, C, bias=False, add_self_loops=False)),

@@ -54,6 +54,28 @@ def test_dot_product_attention_without_values_has_no_map_of_them():
         DotProductConv(6, 4, values=False)
 
 
+def test_gcn_without_values_is_the_normalised_adjacency_alone():
+    layer = build("gcn", 6, values=False, bias=False)
+    x, edge_index = torch.randn(5, 6), ring(5)
+    matrix = (torch.eye(5) + torch.eye(5).roll(1, 0) + torch.eye(5).roll(-1, 0)) / 3  # all degrees are 3 with the loop
+    torch.testing.assert_close(layer(x, edge_index), matrix @ x)
+    assert not layer.state_dict()
+
+
+def test_gat_without_values_averages_the_neighbours_as_they_are():
+    layer = build("gat", 6, heads=2, values=False)
+    assert sorted(layer.state_dict()) == ["att_dst", "att_src", "bias"]
+    constant = torch.ones(5, 6)
+    torch.testing.assert_close(layer(constant, ring(5)), constant)  # an average of equals
+    layer.reset_parameters()
+    torch.testing.assert_close(layer(constant, ring(5)), constant)
+
+
+def test_a_wave_needs_the_weights_it_sets():
+    with pytest.raises(ValueError, match="values=False leaves them out"):
+        start_as_wave(build("gcn", 6, values=False), 1.0)
+
+
 def test_attention_dropout_acts_in_training_only():
     layer = DotProductConv(6, 6, dropout=0.5)
     x = torch.randn(5, 6)

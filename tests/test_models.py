@@ -109,14 +109,28 @@ def test_steps_are_normalised_by_name(norm: str, kind: type, shared: bool):
         GraphCONNet(FEATURES, 8, 3, 2, norm="bach")
 
 
+def test_a_network_can_have_a_source_and_do_without_values():
+    data = _data()
+    net = GraphCONNet(FEATURES, 8, 3, 2, coupling="gat", values=False, source=0.1)
+    plain = GraphCONNet(FEATURES, 8, 3, 2, coupling="gat")
+    assert set(plain.state_dict()) - set(net.state_dict()) == {"core.coupling.lin.weight"}
+    assert set(net.state_dict()) - set(plain.state_dict()) == {"core.beta"}
+    net(data.x, data.edge_index).sum().backward()
+    assert all(p.grad is not None for p in net.parameters())
+
+
 @pytest.mark.parametrize(
-    ("coupling", "norm"),
-    [*((coupling, "none") for coupling in ("gcn", "gat", "transformer", "gatedgcn")), ("gcn", "batch")],
+    ("coupling", "options"),
+    [
+        *((coupling, {}) for coupling in ("gcn", "gat", "transformer", "gatedgcn")),
+        ("gcn", {"norm": "batch"}),
+        ("gat", {"values": False, "source": 0.1}),
+    ],
 )
 @pytest.mark.parametrize("task", ["node", "graph"])
-def test_it_compiles_into_one_graph(coupling: str, norm: str, task: str):
+def test_it_compiles_into_one_graph(coupling: str, options: dict, task: str):
     data = _data()
-    net = GraphCONNet(FEATURES, 8, 3, 2, coupling=coupling, task=task, norm=norm)
+    net = GraphCONNet(FEATURES, 8, 3, 2, coupling=coupling, task=task, **options)
     batch = torch.zeros(NODES, dtype=torch.long)
     torch.compiler.reset()  # programs of other networks count towards a limit
     compiled = torch.compile(net, backend="aot_eager", fullgraph=True)

@@ -197,6 +197,47 @@ def test_batch_normalisation_stands_before_the_activation_and_remembers_every_st
         torch.testing.assert_close(norm.running_mean, mean)
 
 
+class PlusSource(Module):
+    """F(X) + S, by a layer that is told S."""
+
+    def __init__(self, layer: Module, source: Tensor):
+        super().__init__()
+        self.layer, self.source = layer, source
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.layer(x, edge_index) + self.source
+
+
+@pytest.mark.parametrize("integrator", ["imex", "strang", "adaptive"])
+@pytest.mark.parametrize("make", [gcn, Half], ids=["on kernels", "step by step"])
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_source_adds_a_multiple_of_the_first_state_inside_the_activation(x, integrator: str, make, shared: bool):
+    layer = make()
+    with_source = GraphCON(layer if shared else [layer] * 3, 3, integrator=integrator, source=0.7)
+    by_layers = GraphCON(PlusSource(layer, 0.7 * x), 3, integrator=integrator)
+    torch.testing.assert_close(with_source(x, ring()), by_layers(x, ring()))
+    assert not torch.allclose(with_source(x, ring()), GraphCON(layer, 3, integrator=integrator)(x, ring()))
+
+
+@pytest.mark.parametrize("memory", ["store", "checkpoint"])
+def test_the_strength_of_the_source_is_learned(x, memory: str):
+    layer = GraphCON(gcn(), 9, source=0.2, act="tanh", memory=memory).double()
+    x = x.double()
+    (slope,) = torch.autograd.grad(layer(x, ring()).square().sum(), layer.beta)
+    values = []
+    for beta in (0.2 + 1e-6, 0.2 - 1e-6):
+        torch.nn.init.constant_(layer.beta, beta)
+        values.append(layer(x, ring()).square().sum())
+    torch.testing.assert_close(slope, (values[0] - values[1]) / 2e-6, rtol=1e-6, atol=0.0)
+    layer.reset_parameters()
+    assert layer.beta.item() == pytest.approx(0.2)
+
+
+def test_a_source_comes_after_the_normalisation(x):
+    layer = GraphCON(Half(), 1, norm=[Times(0.0)], source=2.0, dt=1.0, alpha=0.0, gamma=0.0)
+    torch.testing.assert_close(layer(x, ring(), y=torch.zeros_like(x)), x + (2.0 * x).relu())
+
+
 def test_reset_parameters_starts_anew(x):
     layer = GraphCON(gcn(), 2, alpha=0.3, trainable=True)
     weight = layer.coupling.lin.weight.clone()
@@ -225,6 +266,7 @@ def test_repr_is_exact():
         "integrator=strang, memory=store, shared=False)"
     )
     assert str(GraphCON(GCNConv(8, 8), 2, norm=[BatchNorm1d(8), BatchNorm1d(8)])).endswith("norm=BatchNorm1d)")
+    assert str(GraphCON(GCNConv(8, 8), 2, source=0.1)).endswith("shared=True, source=0.1)")
 
 
 def test_it_works_inside_pygs_sequential_and_around_it(x):

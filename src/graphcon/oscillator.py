@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, cast
 
 import torch
@@ -54,6 +55,8 @@ class GraphCON(Module):
             kept non-negative. (default: :obj:`False`)
         norm (list, optional): A module for every step that normalises :math:`F(X)` before the activation, e.g.
             ``[BatchNorm1d(64) for _ in range(32)]``. Not in the paper's equation. (default: :obj:`None`)
+        source (float, optional): Adds :math:`\beta X_0` to :math:`F(X)`, so that the first state is not forgotten;
+            :math:`\beta` is learned from this value on. Not in the paper's equation. (default: none)
 
     Shapes:
         - **input:** x ``[nodes, channels]``, then whatever the coupling takes, e.g. ``edge_index [2, edges]``
@@ -79,6 +82,7 @@ class GraphCON(Module):
         memory: str = "auto",
         trainable: bool = False,
         norm: Iterable[Module] | None = None,
+        source: float | None = None,
     ):
         super().__init__()
         self.coupling, self.steps = validation.check_coupling_and_steps(coupling, steps)
@@ -93,6 +97,8 @@ class GraphCON(Module):
         self.memory = validation.check_choice("memory", memory, ["auto", *memories.STRATEGIES])
         self.trainable = trainable
         self.norms = None if norm is None else validation.check_norms(norm, self.steps)
+        self.source = None if source is None else validation.check_number("source", source, positive=False)
+        self.beta = None if self.source is None else Parameter(torch.tensor(self.source))
         if dropout > 0.0 and not self.integrator.allows_random_force:
             raise ValueError(
                 f"dropout={dropout} with integrator={self.integrator.name!r}: a solver that chooses its own steps "
@@ -185,6 +191,8 @@ class GraphCON(Module):
         inits.reset(self.coupling)
         inits.reset(self.act)
         inits.reset(self.norms)
+        if self.source is not None:
+            torch.nn.init.constant_(cast(Parameter, self.beta), self.source)
         if self.trainable:
             self._reset_coefficients()
 
@@ -200,23 +208,29 @@ class GraphCON(Module):
                 validation.check_edge_index(args[self._edge_index_at], x.size(-2))
             self._materialize(x)
         couplings = [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
-        walk = self._fused(couplings, x) or self._step_by_step(couplings, args, kwargs)
+        source = None if self.beta is None else self.beta * x
+        walk = self._fused(couplings, x, source) or self._step_by_step(couplings, source, args, kwargs)
         return watched(walk, self), (x, x if y is None else y)
 
-    def _fused(self, couplings: list[Coupling | None], x: Tensor) -> Callable[..., State] | None:
+    def _fused(self, couplings: list[Coupling | None], x: Tensor, source: Tensor | None) -> Callable[..., State] | None:
         """The walk on kernels that do a whole step of the paper's scheme in one pass, where there are such."""
         served = [coupling for coupling in couplings if coupling is not None]
         if type(self.integrator) is not IMEX or len(served) < len(couplings):
             return None
-        if self.norms is not None:
-            served = [_then(served[0 if self.shared else n], self.norms[n]) for n in range(self.steps)]
+        if self.norms is not None or source is not None:
+            steps = range(self.steps)
+            served = [_then(served[0 if self.shared else n], partial(self._argument, n, source)) for n in steps]
         dropout = self.dropout.p if self.dropout.training else 0.0
         return kernels.fuse(
             served, x, self.steps, act=self.act, dropout=dropout, dt=self.dt, alpha=self.alpha, gamma=self.gamma
         )
 
     def _step_by_step(
-        self, couplings: list[Coupling | None], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        couplings: list[Coupling | None],
+        source: Tensor | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Callable[..., State]:
         step = self.integrator.bind(self.dt, self.alpha, self.gamma)
 
@@ -226,7 +240,7 @@ class GraphCON(Module):
             def at(x: Tensor) -> Tensor:
                 f = layer(x, *args, **kwargs) if bound is None else bound(x)
                 validation.check_force(f, x, layer)
-                return self.dropout(self.act(self._normalised(n, f)))
+                return self.dropout(self.act(self._argument(n, source, f)))
 
             return at
 
@@ -238,8 +252,10 @@ class GraphCON(Module):
 
         return walk
 
-    def _normalised(self, n: int, f: Tensor) -> Tensor:
-        return f if self.norms is None else self.norms[n](f)
+    def _argument(self, n: int, source: Tensor | None, f: Tensor) -> Tensor:
+        """What the activation is taken of in step n: what the layer says, normalised, and the source."""
+        f = f if self.norms is None else self.norms[n](f)
+        return f if source is None else f + source
 
     def _layers(self) -> list[Module]:
         return list(self.coupling) if isinstance(self.coupling, ModuleList) else [self.coupling]
@@ -300,6 +316,7 @@ class GraphCON(Module):
         parts += [f"integrator={self.integrator.name}", f"memory={self.memory}", f"shared={self.shared}"]
         parts += ["trainable=True"] if self.trainable else []
         parts += [f"norm={type(self.norms[0]).__name__}"] if self.norms else []
+        parts += [] if self.source is None else [f"source={self.source:g}"]
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
@@ -328,8 +345,8 @@ def _resolve_integrator(integrator: str | Integrator) -> Integrator:
     return INTEGRATORS[validation.check_choice("integrator", integrator, list(INTEGRATORS))]()
 
 
-def _then(f: Coupling, norm: Module) -> Coupling:
-    return lambda x: norm(f(x))
+def _then(f: Coupling, last: Coupling) -> Coupling:
+    return lambda x: last(f(x))
 
 
 def _name_of(act: Callable[[Tensor], Tensor]) -> str:

@@ -4,6 +4,7 @@ from graphcon.couplings._by_name import COUPLINGS, REQUIRED, build, options
 from graphcon.couplings._coordinates import cartesian_coordinates, polar_coordinates
 from graphcon.couplings.attention import DotProductConv
 from graphcon.couplings.gated_gcn import GatedGCNConv
+from graphcon.couplings.identity import IdentityMap
 from graphcon.couplings.monet import MoNetConv
 from graphcon.couplings.pointwise import PointwiseConv
 from graphcon.couplings.residual import Residual
@@ -15,6 +16,7 @@ __all__ = [
     "REQUIRED",
     "DotProductConv",
     "GatedGCNConv",
+    "IdentityMap",
     "MoNetConv",
     "PointwiseConv",
     "Residual",

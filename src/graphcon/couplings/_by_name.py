@@ -10,6 +10,7 @@ from torch_geometric.nn import conv
 
 from graphcon.couplings.attention import DotProductConv
 from graphcon.couplings.gated_gcn import GatedGCNConv
+from graphcon.couplings.identity import IdentityMap
 from graphcon.couplings.monet import MoNetConv
 from graphcon.couplings.pointwise import PointwiseConv
 from graphcon.couplings.spline import SplineConv
@@ -26,9 +27,20 @@ def _heads(channels: int, heads: int | None) -> int:
     return heads
 
 
-def _gat(channels: int, heads: int | None = None, **kwargs: Any) -> Module:
+def _gcn(channels: int, values: bool = True, **kwargs: Any) -> Module:
+    return _with_values(conv.GCNConv(channels, channels, **kwargs), channels, values)
+
+
+def _gat(channels: int, heads: int | None = None, values: bool = True, **kwargs: Any) -> Module:
     heads = _heads(channels, heads)
-    return conv.GATConv(channels, channels // heads, heads=heads, **kwargs)
+    return _with_values(conv.GATConv(channels, channels // heads, heads=heads, **kwargs), channels, values)
+
+
+def _with_values(layer: Module, channels: int, values: bool) -> Module:
+    """The layer, where ``values`` is False without its linear map: neighbours are summed as they are."""
+    if not values:
+        layer.lin = IdentityMap(channels)
+    return layer
 
 
 def _gin(channels: int, **kwargs: Any) -> Module:
@@ -58,7 +70,7 @@ _LAYERS: dict[str, type[Module]] = {
 #: What each name builds, from the number of channels and the options of its layer.
 COUPLINGS: dict[str, Callable[..., Module]] = {
     **{name: _square(layer) for name, layer in _LAYERS.items()},
-    **{"gat": _gat, "gin": _gin, "cheb": _cheb},
+    **{"gcn": _gcn, "gat": _gat, "gin": _gin, "cheb": _cheb},
 }
 _WIDTHS = ("in_channels", "out_channels", "channels")
 

@@ -3,6 +3,7 @@ from torch import Tensor
 from torch.nn import Module
 from torch_geometric.nn import GATConv, GCNConv, inits
 
+from graphcon.couplings.identity import IdentityMap
 from graphcon.couplings.residual import Residual
 
 
@@ -27,6 +28,8 @@ def start_as_wave(layer: Module, gamma: float) -> None:
     if isinstance(layer, Residual):
         inits.zeros(layer.lin.weight)
         layer = layer.coupling
+    if isinstance(getattr(layer, "lin", None), IdentityMap):
+        raise ValueError("start='wave' is a way to set weights, but values=False leaves them out: take one of the two")
     weight = layer.lin.weight if isinstance(layer, GCNConv | GATConv) and layer.lin is not None else None
     if not isinstance(weight, Tensor) or weight.size(0) != weight.size(1):
         raise ValueError(f"start='wave' is for gcn and gat, with heads side by side; this is a {type(layer).__name__}")

@@ -36,7 +36,7 @@ BINDERS: dict[type[Module], tuple[Callable[..., Bound | None], tuple[str, ...]]]
 }
 
 # Modules whose own forward the kernels stand in for: only as they are, without hooks or parametrisations.
-_PARTS = (Linear, pyg.Linear, torch.nn.Sigmoid)
+_PARTS = (Linear, pyg.Linear, couplings.IdentityMap, torch.nn.Sigmoid)
 _MOST_SLOTS = 2**31 - 1
 
 

@@ -44,6 +44,8 @@ class GraphCONNet(GraphNet):
             :math:`\sigma(F(X) + X R)`. Not in the paper's equation. (default: :obj:`False`)
         norm (str, optional): What normalises the argument of the activation, every step for itself: :obj:`"none"`,
             :obj:`"batch"` or :obj:`"layer"`. Not in the paper's equation. (default: :obj:`"none"`)
+        source (float, optional): Adds :math:`\beta X_0` inside the activation, :math:`\beta` learned from this value
+            on. Not in the paper's equation. (default: none)
         start (str, optional): How the weights of the coupling start: :obj:`"random"`, as the layer has it, or as a
             :obj:`"wave"` (see :func:`graphcon.couplings.start_as_wave`). (default: :obj:`"random"`)
         input_dropout (float, optional): Dropout on the input. (default: :obj:`dropout`)
@@ -76,6 +78,7 @@ class GraphCONNet(GraphNet):
         shared: bool = True,
         residual: bool = False,
         norm: str = "none",
+        source: float | None = None,
         start: str = "random",
         input_dropout: float | None = None,
         output_dropout: float | None = None,
@@ -104,6 +107,7 @@ class GraphCONNet(GraphNet):
             memory=memory,
             trainable=trainable,
             norm=None if norm == "none" else build_norms(norm, hidden_channels, num_layers),
+            source=source,
         )
         super().__init__(
             in_channels,

@@ -45,7 +45,7 @@ ALIASES = {"tran": "transformer"}
 
 #: The settings of a recipe that only some networks have: those of oscillators.
 OSCILLATOR_FIELDS = (
-    *("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "start", "shared", "act_on"),
+    *("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "source", "start", "shared", "act_on"),
 )
 _WITH_HEADS = ("gat", "transformer", "GATConv", "GATv2Conv", "TransformerConv")
 _GRAPHCON = "Rusch et al. 2022, arXiv:2202.02296"

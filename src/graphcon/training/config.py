@@ -86,6 +86,7 @@ class ModelConfig:
         trainable: Whether alpha and gamma are learned.
         shared: Whether all steps share one layer; by default oscillators do and plain networks do not.
         residual: Whether a linear map of the state is added inside the activation.
+        source: Adds the first state, times a number that is learned from this one on, inside the activation.
         start: Whether weights start random, as the layer has it, or so that the oscillators are a wave (gcn, gat).
         readout: How a graph's nodes become one vector: sum, mean or max.
         heads: Attention heads, for couplings that have them.
@@ -109,6 +110,7 @@ class ModelConfig:
     trainable: bool = False
     shared: bool | None = None
     residual: bool = False
+    source: Annotated[float | None, NOT_NEGATIVE] = None
     start: Literal["random", "wave"] = "random"
     readout: Literal["sum", "mean", "max"] = "mean"
     heads: Annotated[int | None, AT_LEAST_1] = None
