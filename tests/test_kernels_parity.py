@@ -95,6 +95,14 @@ def test_double_precision_agrees_to_its_own_round_off(name: str):
     assert_same(GraphCON(layer, 4, act="tanh", trainable=True).double(), x, edge_index, tolerance=1e-10, **per_edge)
 
 
+@every_case
+@pytest.mark.parametrize("memory", ["store", "checkpoint"])
+def test_a_source_is_a_bias_of_every_nodes_own(name: str, memory: str):
+    edge_index, x = random_graph(20, 40), torch.randn(20, CHANNELS)
+    per_edge = CASES[name].per_edge(edge_index.size(1), x.dtype)
+    assert_same(GraphCON(build(name), 4, act="tanh", source=0.3, memory=memory), x, edge_index, **per_edge)
+
+
 @pytest.mark.parametrize(
     ("width", "heads"),
     [*product([5, 16, 27, 64, 91], [1, 3]), (2, 5), (8, 8), (16, 4), (16, 8), (32, 2)],

@@ -8,6 +8,7 @@ from torch_geometric.nn import GATConv, GCNConv
 from torch_geometric.utils import degree
 
 from graphcon import GraphCON, kernels
+from graphcon.couplings import build
 from graphcon.diagnostics import (
     NodewiseGCN,
     coupled_energy,
@@ -116,6 +117,19 @@ def test_steady_states_do_not_depend_on_dt(dt: float):
         expected = steady_state(lambda x: torch.tanh(conv(x, ring())), x, gamma=2.0, tolerance=1e-12)
     torch.testing.assert_close(settled, expected, atol=1e-9, rtol=0)
     assert velocity.abs().max() < 1e-9
+
+
+@pytest.mark.parametrize("teleport", [0.1, 0.3])
+def test_with_a_source_and_no_weights_the_steady_state_of_gcn_is_personalised_pagerank(teleport: float):
+    x, _ = start(nodes=6, channels=6)
+    edge_index = random_graph(6, 7)
+    gamma, beta = 1 / (1 - teleport), teleport / (1 - teleport)
+    layer = build("gcn", 6, values=False, bias=False).double()
+    adjacency = layer(torch.eye(6, **DOUBLE), edge_index)
+    network = GraphCON(layer, 2000, dt=0.5, alpha=1.0, gamma=gamma, act=None, source=beta).double()
+    torch.nn.init.constant_(network.beta, beta)  # in double precision
+    pagerank = teleport * torch.linalg.solve(torch.eye(6, **DOUBLE) - (1 - teleport) * adjacency, x)
+    torch.testing.assert_close(network(x, edge_index), pagerank)
 
 
 def test_a_steady_state_that_is_not_found_is_said_so():

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any, cast
 
 import torch
@@ -217,13 +216,11 @@ class GraphCON(Module):
         served = [coupling for coupling in couplings if coupling is not None]
         if type(self.integrator) is not IMEX or len(served) < len(couplings):
             return None
-        if self.norms is not None or source is not None:
-            steps = range(self.steps)
-            served = [_then(served[0 if self.shared else n], partial(self._argument, n, source)) for n in steps]
+        if self.norms is not None:
+            served = [_then(served[0 if self.shared else n], self.norms[n]) for n in range(self.steps)]
         dropout = self.dropout.p if self.dropout.training else 0.0
-        return kernels.fuse(
-            served, x, self.steps, act=self.act, dropout=dropout, dt=self.dt, alpha=self.alpha, gamma=self.gamma
-        )
+        coefficients = {"dt": self.dt, "alpha": self.alpha, "gamma": self.gamma, "source": source}
+        return kernels.fuse(served, x, self.steps, act=self.act, dropout=dropout, **coefficients)
 
     def _step_by_step(
         self,
@@ -345,8 +342,8 @@ def _resolve_integrator(integrator: str | Integrator) -> Integrator:
     return INTEGRATORS[validation.check_choice("integrator", integrator, list(INTEGRATORS))]()
 
 
-def _then(f: Coupling, last: Coupling) -> Coupling:
-    return lambda x: last(f(x))
+def _then(f: Coupling, norm: Module) -> Coupling:
+    return lambda x: norm(f(x))
 
 
 def _name_of(act: Callable[[Tensor], Tensor]) -> str:

@@ -52,7 +52,7 @@ class Setting(NamedTuple):
 @lru_cache
 def setting(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int, dtype: torch.dtype) -> Setting:
     """For a walk of these sizes."""
-    told = *_told(plan, dtype), (*accumulate(plan.sizes(channels)),)
+    told = *_told(plan, dtype), (*accumulate(plan.sizes(nodes, channels)),)
     kept = saved_layout(plan, nodes, channels, slots, steps, need)
     room = _room_forward(plan, nodes, channels, slots, steps, need), _room_backward(plan, nodes, channels, slots)
     return Setting(told, kept, *room, nodes * channels + slots * plan.sums * plan.width)

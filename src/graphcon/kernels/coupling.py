@@ -23,7 +23,7 @@ class Coupling:
             linear term last.
         graph: The edges.
         shift: s ``[columns]`` block by block, where the plan has one.
-        bias: b ``[channels]``.
+        bias: b ``[channels]``, or ``[nodes, channels]`` where the plan has a source.
         edge: A number per slot and head, where the plan has one.
         vector: What GATv2 multiplies its scores with.
     """
@@ -48,6 +48,11 @@ class Coupling:
             return replace(self, weight=(*others, own + weight))
         shift = (*self.shift, constant(0.0, len(weight), weight)) if self.plan.shift else ()
         return replace(self, plan=replace(self.plan, skip=True), weight=(*self.weight, weight), shift=shift)
+
+    def plus_source(self, source: Tensor) -> "Coupling":
+        """F(X) + S, for S ``[nodes, channels]``: a bias of every node's own."""
+        bias = source if self.bias is None else source + self.bias
+        return replace(self, plan=replace(self.plan, source=True), bias=bias)
 
     def parts(self, alpha: Tensor, gamma: Tensor) -> tuple[Tensor, ...]:
         """All parameters and the coefficients of the oscillator, in the order of :func:`pack`."""

@@ -37,6 +37,7 @@ def fuse(
     dt: float,
     alpha: float | Tensor,
     gamma: float | Tensor,
+    source: Tensor | None = None,
 ) -> Walk | None:
     """A walk ``(first, last, x, y, *carried) -> state`` of eq. (4), with its elementwise part fused, or None.
 
@@ -49,14 +50,23 @@ def fuse(
         dt: The time step.
         alpha: The damping.
         gamma: The squared frequency.
+        source: What is added to all of them, ``[nodes, channels]``.
     """
     known = _code(act)
     if known is None:
         return None
+    if source is not None:
+        couplings = [_plus(coupling, source) for coupling in couplings]
     oscillation = Oscillation(*known, dropout, dt, alpha, gamma)
     if len(couplings) == 1 and isinstance(couplings[0], Coupling):
         return walk_shared(couplings[0], oscillation, x, steps)
     return walk_steps(list(couplings), oscillation, x, steps)
+
+
+def _plus(coupling: Callable[[Tensor], Tensor], source: Tensor) -> Callable[[Tensor], Tensor]:
+    if isinstance(coupling, Coupling):
+        return coupling.plus_source(source)
+    return lambda x: coupling(x) + source
 
 
 def _code(act: Callable[[Tensor], Tensor]) -> tuple[str, float] | None:

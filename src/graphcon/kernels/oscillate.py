@@ -43,7 +43,7 @@ def oscillate(
     number = x.numpy().dtype.type
     # A graph without edges, whose linear term is z.
     ptr, none = torch.zeros(len(x) + 1, dtype=torch.int32).numpy(), torch.empty(0, dtype=torch.int32).numpy()
-    val, bias = x.new_empty(0).numpy(), x.new_zeros(x.size(1)).numpy()
+    val, bias = x.new_empty(0).numpy(), x.new_zeros(1, x.size(1)).numpy()
     with _runtime.threads(x.numel()):
         aggregate_and_step(
             ptr, none, val, 1, number(1), z.numpy(), 0, x.size(1), True, 0, bias, x.numpy(), y.numpy(), alpha.numpy(),

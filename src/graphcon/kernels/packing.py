@@ -110,7 +110,7 @@ def _divide_queries(plan: Plan, channels: int, theta: Tensor) -> None:
     scale, queries = 1.0 / math.sqrt(plan.key), plan.heads * plan.key
     theta[: queries * channels].mul_(scale)
     if plan.shift:
-        shift = sum(plan.sizes(channels)[:4])
+        shift = len(theta) - plan.columns(channels)  # dot products have no vector: it is the last
         theta[shift : shift + queries].mul_(scale)
 
 

@@ -35,6 +35,7 @@ class Plan:
         act_leak: Its parameter.
         dropout: Dropout on the force.
         dt: The time step.
+        source: Whether every node has a b of its own.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Plan:
     act_leak: float = 0.0
     dropout: float = 0.0
     dt: float = 1.0
+    source: bool = False
 
     @property
     def sums(self) -> int:
@@ -105,16 +107,16 @@ class Plan:
         """The width of H."""
         return self.skip_at + (channels if self.skip else 0)
 
-    def sizes(self, channels: int) -> list[int]:
+    def sizes(self, nodes: int, channels: int) -> list[int]:
         """How many numbers each of the parameters has."""
-        columns = self.columns(channels)
+        columns, biases = self.columns(channels), nodes if self.source else 1
         shift, vector = self.shift * columns, (self.kind == "dynamic") * self.heads * self.width
-        return [columns * channels, channels, channels, channels, shift, vector]
+        return [columns * channels, biases * channels, channels, channels, shift, vector]
 
-    def split(self, theta: Tensor, channels: int) -> "Parameters":
+    def split(self, theta: Tensor, nodes: int, channels: int) -> "Parameters":
         """The parameters, as views of the vector in which they travel."""
-        weight, bias, alpha, gamma, shift, vector = theta.split(self.sizes(channels))
-        return Parameters(weight.view(-1, channels), bias, alpha, gamma, shift, vector)
+        weight, bias, alpha, gamma, shift, vector = theta.split(self.sizes(nodes, channels))
+        return Parameters(weight.view(-1, channels), bias.view(-1, channels), alpha, gamma, shift, vector)
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class Parameters:
     """The parameters of a walk."""
 
     weight: Tensor  # W [columns, channels]
-    bias: Tensor  # b [channels]
+    bias: Tensor  # b [1 or nodes, channels]
     alpha: Tensor  # [channels]
     gamma: Tensor  # [channels]
     shift: Tensor  # s [columns], or empty

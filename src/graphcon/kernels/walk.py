@@ -47,6 +47,7 @@ def walk(
     act_leak: float,
     dropout: float,
     dt: float,
+    source: bool,
     need: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Takes `steps` steps; returns x, y, theta, edge, and what the backward pass needs.
@@ -59,7 +60,7 @@ def walk(
         graph: ptr, col, tptr, trow and tslot of :class:`graphcon.kernels.structure.Graph`.
         seeds: Two per step, ``[steps, 2]``, where there is dropout, else empty.
         steps: The number of steps.
-        kind: This and what follows up to dt: see :class:`Plan`.
+        kind: This and what follows up to source: see :class:`Plan`.
         heads: See there.
         width: See there.
         key: See there.
@@ -73,9 +74,11 @@ def walk(
         act_leak: See there.
         dropout: See there.
         dt: See there.
+        source: See there.
         need: What gradients will be asked for: 1 any, 2 that of edge, 4 those of alpha and gamma, 8 those of x and y.
     """
-    plan = Plan(kind, heads, width, key, concat, skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt)
+    numbers = skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt, source
+    plan = Plan(kind, heads, width, key, concat, *numbers)
     saved = x.new_zeros(_saved_size(x, graph, steps, plan, need))  # what is not written is defined, too
     x, y = _run(x, y, theta, edge, graph, seeds, steps, plan, need, saved)
     return x, y, theta.clone(), edge.clone(), saved
@@ -144,13 +147,15 @@ def walk_backward(
     act_leak: float,
     dropout: float,
     dt: float,
+    source: bool,
     need: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """From the gradients of the results of :func:`walk` to those of x, y, theta and edge.
 
     What `need` does not ask for is left unfinished.
     """
-    plan = Plan(kind, heads, width, key, concat, skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt)
+    numbers = skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt, source
+    plan = Plan(kind, heads, width, key, concat, *numbers)
     gx, gy, gtheta, gedge = (g.clone(memory_format=torch.contiguous_format) for g in (gx, gy, gtheta, gedge))
     return _run_back(gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, steps, plan, need)
 
@@ -283,7 +288,7 @@ def take_steps(
         theta = pack(plan, x.size(1), parameters) if whole else parameters[0]
         results = walk(
             x, y, theta, edge, list(graph[:5]), seeds, steps, p.kind, p.heads, p.width, p.key, p.concat, p.skip,
-            p.shift, p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, need,
+            p.shift, p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, p.source, need,
         )  # fmt: skip
         return results[: 2 if whole else 4]
     return EagerWalk.apply(x, y, edge, graph, seeds, steps, plan, need, *parameters)  # pyright: ignore  # apply has no annotation
@@ -299,7 +304,7 @@ def pack_once(plan: Plan, channels: int, parts: Sequence[Tensor]) -> Tensor:
 def _plain_walk(
     x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan
 ) -> tuple[Tensor, Tensor]:
-    parameters = plan.split(theta, x.size(1))
+    parameters = plan.split(theta, *x.shape)
     for n in range(steps):
         x, y = plain.step(x, y, parameters, edge, graph[0], graph[1], _seeds_of(seeds, n), plan)
     return x, y

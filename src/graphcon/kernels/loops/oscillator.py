@@ -71,6 +71,12 @@ def activate_row(z, slope, act, leak):
 
 
 @inlined
+def _own(bias, i):
+    """The row of the bias that node i has: its own, or the one there is."""
+    return i if bias.shape[0] > 1 else index(0)
+
+
+@inlined
 def finish_row(i, h, skip0, bias, yo, slope, x, y, alpha, gamma, dt, act, leak, threshold, scale, seed, xo):
     """From the sum of node i, in its row of yo, to its next state.
 
@@ -92,10 +98,10 @@ def finish_row(i, h, skip0, bias, yo, slope, x, y, alpha, gamma, dt, act, leak, 
 @inlined
 def _finish_rectified(i, bias, yo, slopes, xs, ys, alpha, gamma, dt, leak, xo):
     """The usual case, a (leaky) ReLU without dropout: what lies between sum and state stays in registers."""
-    z, slope, x, y, to = yo[i], slopes[i], xs[i], ys[i], xo[i]
+    z, slope, x, y, to, b = yo[i], slopes[i], xs[i], ys[i], xo[i], bias[_own(bias, i)]
     zero, one = z.dtype.type(0), z.dtype.type(1)
     for c in range(index(z.shape[0])):
-        f = z[c] + bias[c]
+        f = z[c] + b[c]
         v = y[c] + dt * ((f * leak if f <= zero else f) - gamma[c] * x[c] - alpha[c] * y[c])
         slope[c] = leak if f <= zero else one
         z[c] = v
@@ -104,10 +110,10 @@ def _finish_rectified(i, bias, yo, slopes, xs, ys, alpha, gamma, dt, leak, xo):
 
 @inlined
 def _finish_any(i, bias, yo, slopes, xs, ys, alpha, gamma, dt, act, leak, threshold, scale, seed, xo):
-    z, slope, x, y, to = yo[i], slopes[i], xs[i], ys[i], xo[i]
+    z, slope, x, y, to, b = yo[i], slopes[i], xs[i], ys[i], xo[i], bias[_own(bias, i)]
     channels = index(z.shape[0])
     for c in range(channels):
-        z[c] += bias[c]
+        z[c] += b[c]
     activate_row(z, slope, act, leak)
     if threshold > 0:
         key, zero = row_key(seed, i), z.dtype.type(0)
@@ -141,6 +147,15 @@ def step_back(gx, gy, slope, alpha, gamma, dt, gz, g0, blocks):
                 gzi[start + c] = d
                 total[c] += d
     return partial
+
+
+@parallel_jit
+def add_columns(g, g0, total):
+    """Adds as many columns of g as `total` has, from the first one on."""
+    for i in prange(total.shape[0]):
+        values, sums, start = g[i], total[i], index(g0)
+        for c in range(index(sums.shape[0])):
+            sums[c] += values[start + c]
 
 
 @jit

@@ -9,7 +9,7 @@ from graphcon.kernels.loops._gemm import add_product, multiply
 from graphcon.kernels.loops._jit import inlined, jit
 from graphcon.kernels.loops._threads import get_threads, set_threads
 from graphcon.kernels.loops.aggregate import add_edge_products, aggregate_and_step, gather
-from graphcon.kernels.loops.oscillator import add_coefficients, add_rows, fill_rows, step_back
+from graphcon.kernels.loops.oscillator import add_coefficients, add_columns, add_rows, fill_rows, step_back
 
 # Sums over all nodes are taken in this many blocks, whatever the number of threads.
 BLOCKS = 64
@@ -154,7 +154,11 @@ def backward(
             before = _matrix(ys, n - 1, nodes, channels) if n > 0 else y
             add_coefficients(gx, gy, now, before, dt, galpha, ggamma)
         slope = _matrix(slopes, n, nodes, channels)
-        _add_blocks(gbias, step_back(gx, gy, slope, alpha, gamma, dt, gz, gz0, BLOCKS))
+        summed = step_back(gx, gy, slope, alpha, gamma, dt, gz, gz0, BLOCKS)
+        if gbias.shape[0] > 1:
+            add_columns(gz, gz0, gbias)
+        else:
+            _add_blocks(gbias[0], summed)
         h = _matrix(hs, n, nodes, weight.shape[0]) if hs.shape[0] > 0 else gh
         if attends is not None:
             additive, dynamic, dot, mean = attends
@@ -196,7 +200,8 @@ def backward(
 def _parameters(theta, ends, channels):
     """weight, bias, alpha, gamma, shift and vector, as :meth:`Plan.split` has them."""
     weight = theta[: ends[0]].reshape(-1, channels)
-    bias, alpha, gamma = theta[ends[0] : ends[1]], theta[ends[1] : ends[2]], theta[ends[2] : ends[3]]
+    bias = theta[ends[0] : ends[1]].reshape(-1, channels)
+    alpha, gamma = theta[ends[1] : ends[2]], theta[ends[2] : ends[3]]
     return weight, bias, alpha, gamma, theta[ends[3] : ends[4]], theta[ends[4] : ends[5]]
 
 
