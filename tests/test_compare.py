@@ -158,6 +158,7 @@ def test_every_model_but_the_plain_linear_map_names_its_paper():
         (["--model.options.memory=store"], "model.options.memory: is given as model.memory"),
         (["--model.options.theta"], "--model.options.theta: its value is missing"),
         (["--model.name", "gin", "--model.options.epps", "1"], "there is no model.options.epps. Did you mean 'eps'?"),
+        (["--model.name", "graphcon-gcn", "--model.options.values", "maybe"], "must be true or false"),
         (["--model.name", "graphcon-gcn", "--model.options.norm", "bach"], "must be one of 'none', 'batch', 'layer'"),
         (["--model.name", "RGCNConv"], "model.options.num_relations is missing, which has no default"),
         (["--model.alpha", "0.2"], "model.alpha = 0.2, but gcnii has no alpha: leave it out; its own option"),

@@ -87,7 +87,9 @@ def _options(coupling: str, network: type[GraphNet], fields: tuple[str, ...]) ->
     own = {"norm": Option(Literal["none", "batch", "layer"], "none"), "residual": Option(bool, False)}
     taken = signature(network).parameters
     own = {key: option for key, option in own.items() if key not in fields}
-    return own | {key: Option(Any, default) for key, default in options(coupling).items() if key not in taken}
+    layers = {key: default for key, default in options(coupling).items() if key not in taken}
+    # What else than true and false a layer takes, it knows itself.
+    return own | {key: Option(bool if isinstance(value, bool) else Any, value) for key, value in layers.items()}
 
 
 #: The `CARDS` of every file in `rivals/`, in the order of the list that `graphcon models` prints.
