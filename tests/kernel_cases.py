@@ -81,6 +81,7 @@ CASES: dict[str, Case] = {
     "cheb weighted": Case(lambda: pyg.ChebConv(C, C, K=4, normalization="rw"), "edge_weight"),
     "cheb unnormalised": Case(lambda: pyg.ChebConv(C, C, K=2, normalization=None, bias=False)),
     "residual gcn": Case(lambda: Residual(pyg.GCNConv(C, C), C)),
+    "residual gcn without values": Case(lambda: Residual(couplings.build("gcn", C, values=False), C)),
     "residual dot product": Case(lambda: Residual(DotProductConv(C, C), C)),
     "residual gin": Case(lambda: Residual(pyg.GINConv(_mlp()), C)),
     "residual sage": Case(lambda: Residual(pyg.SAGEConv(C, C), C)),

@@ -42,7 +42,7 @@ class Layout(NamedTuple):
 class Setting(NamedTuple):
     """What depends on the plan and on sizes alone."""
 
-    told: tuple[Any, ...]  # gemm, layout, concat, numbers, drops, act, kinds and ends, as the loops take them
+    told: tuple[Any, ...]  # gemm, layout, concat, numbers, drops, act, bare, kinds and ends, as the loops take them
     kept: Layout  # what the backward pass needs
     forward: Layout  # room for what is not kept
     backward: Layout  # room for what the backward pass makes
@@ -104,6 +104,7 @@ def _stacks(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need:
     if not need:
         steps = 0
     heads, need_h = plan.heads if plan.attends else 0, plan.attends or plan.gated or bool(need & NEED_EDGE)
+    need_h = need_h and not plan.bare  # it is the state
     return [
         (max(steps - 1, 0), padded(nodes * channels)),
         (steps if need_h else 0, padded(nodes * plan.columns(channels))),
@@ -137,7 +138,7 @@ def _room_backward(plan: Plan, nodes: int, channels: int, slots: int) -> Layout:
 
 
 def _told(plan: Plan, dtype: torch.dtype) -> tuple[Any, ...]:
-    """gemm, layout, concat, numbers, drops, act and kinds."""
+    """gemm, layout, concat, numbers, drops, act, bare and kinds."""
     from graphcon.kernels.loops._gemm import gemm
 
     number = np.float32 if dtype is torch.float32 else np.float64
@@ -151,6 +152,7 @@ def _told(plan: Plan, dtype: torch.dtype) -> tuple[Any, ...]:
         tuple(map(number, (plan.dt, plan.mix, plan.leak, plan.act_leak, *scales))),
         (threshold(plan.dropout), threshold(plan.edge_dropout)),
         ACTIVATIONS[plan.act],
+        plan.bare,
         *_kinds(plan),
     )
 

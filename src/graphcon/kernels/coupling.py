@@ -20,7 +20,7 @@ class Coupling:
     Args:
         plan: What is computed.
         weight: What W ``[columns, channels]`` is made of, see :func:`pack`: its rows block by block, those of the
-            linear term last.
+            linear term last; none where the plan is bare.
         graph: The edges.
         shift: s ``[columns]`` block by block, where the plan has one.
         bias: b ``[channels]``, or ``[nodes, channels]`` where the plan has a source.
@@ -43,6 +43,9 @@ class Coupling:
 
     def plus_linear(self, weight: Tensor) -> "Coupling":
         """F(X) + X R, for R given as the weight of a linear map: no product of its own."""
+        if self.plan.bare:  # two blocks, the first of which copies x: that is exact
+            copy = torch.eye(len(weight), dtype=weight.dtype)
+            return replace(self, plan=replace(self.plan, bare=False), weight=(copy,)).plus_linear(weight)
         if self.plan.skip:
             *others, own = self.weight
             return replace(self, weight=(*others, own + weight))

@@ -14,7 +14,7 @@ def coupling(x: Tensor, p: Parameters, edge: Tensor, ptr: Tensor, col: Tensor, s
     used = int(ptr[-1])
     row = torch.repeat_interleave(torch.arange(nodes, device=x.device), ptr.diff().long())
     col = col[:used].long()
-    h = functional.linear(x, p.weight, p.shift if plan.shift else None)
+    h = x if plan.bare else functional.linear(x, p.weight, p.shift if plan.shift else None)
     values = h[:, plan.value_at : plan.value_at + plan.sums * plan.width].view(nodes, plan.sums, plan.width)
     if plan.gated:
         target, source = h[:, : plan.width], h[:, plan.width : 2 * plan.width]

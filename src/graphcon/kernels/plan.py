@@ -36,6 +36,7 @@ class Plan:
         dropout: Dropout on the force.
         dt: The time step.
         source: Whether every node has a b of its own.
+        bare: Whether there is no W, and H is X itself.
     """
 
     kind: str
@@ -53,6 +54,7 @@ class Plan:
     dropout: float = 0.0
     dt: float = 1.0
     source: bool = False
+    bare: bool = False
 
     @property
     def sums(self) -> int:
@@ -111,7 +113,7 @@ class Plan:
         """How many numbers each of the parameters has."""
         columns, biases = self.columns(channels), nodes if self.source else 1
         shift, vector = self.shift * columns, (self.kind == "dynamic") * self.heads * self.width
-        return [columns * channels, biases * channels, channels, channels, shift, vector]
+        return [0 if self.bare else columns * channels, biases * channels, channels, channels, shift, vector]
 
     def split(self, theta: Tensor, nodes: int, channels: int) -> "Parameters":
         """The parameters, as views of the vector in which they travel."""
@@ -123,7 +125,7 @@ class Plan:
 class Parameters:
     """The parameters of a walk."""
 
-    weight: Tensor  # W [columns, channels]
+    weight: Tensor  # W [columns, channels], or empty
     bias: Tensor  # b [1 or nodes, channels]
     alpha: Tensor  # [channels]
     gamma: Tensor  # [channels]

@@ -48,6 +48,7 @@ def walk(
     dropout: float,
     dt: float,
     source: bool,
+    bare: bool,
     need: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Takes `steps` steps; returns x, y, theta, edge, and what the backward pass needs.
@@ -60,7 +61,7 @@ def walk(
         graph: ptr, col, tptr, trow and tslot of :class:`graphcon.kernels.structure.Graph`.
         seeds: Two per step, ``[steps, 2]``, where there is dropout, else empty.
         steps: The number of steps.
-        kind: This and what follows up to source: see :class:`Plan`.
+        kind: This and what follows up to bare: see :class:`Plan`.
         heads: See there.
         width: See there.
         key: See there.
@@ -75,9 +76,10 @@ def walk(
         dropout: See there.
         dt: See there.
         source: See there.
+        bare: See there.
         need: What gradients will be asked for: 1 any, 2 that of edge, 4 those of alpha and gamma, 8 those of x and y.
     """
-    numbers = skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt, source
+    numbers = skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt, source, bare
     plan = Plan(kind, heads, width, key, concat, *numbers)
     saved = x.new_zeros(_saved_size(x, graph, steps, plan, need))  # what is not written is defined, too
     x, y = _run(x, y, theta, edge, graph, seeds, steps, plan, need, saved)
@@ -148,13 +150,14 @@ def walk_backward(
     dropout: float,
     dt: float,
     source: bool,
+    bare: bool,
     need: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """From the gradients of the results of :func:`walk` to those of x, y, theta and edge.
 
     What `need` does not ask for is left unfinished.
     """
-    numbers = skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt, source
+    numbers = skip, shift, mix, leak, edge_dropout, act, act_leak, dropout, dt, source, bare
     plan = Plan(kind, heads, width, key, concat, *numbers)
     gx, gy, gtheta, gedge = (g.clone(memory_format=torch.contiguous_format) for g in (gx, gy, gtheta, gedge))
     return _run_back(gx, gy, gtheta, gedge, x, y, theta, edge, saved, graph, seeds, steps, plan, need)
@@ -288,7 +291,7 @@ def take_steps(
         theta = pack(plan, x.size(1), parameters) if whole else parameters[0]
         results = walk(
             x, y, theta, edge, list(graph[:5]), seeds, steps, p.kind, p.heads, p.width, p.key, p.concat, p.skip,
-            p.shift, p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, p.source, need,
+            p.shift, p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, p.source, p.bare, need,
         )  # fmt: skip
         return results[: 2 if whole else 4]
     return EagerWalk.apply(x, y, edge, graph, seeds, steps, plan, need, *parameters)  # pyright: ignore  # apply has no annotation

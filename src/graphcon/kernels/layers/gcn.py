@@ -1,6 +1,7 @@
 from torch import Tensor
 from torch_geometric.nn import GCNConv
 
+from graphcon.couplings import IdentityMap
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.plan import Plan
 from graphcon.kernels.structure import Graph, known
@@ -27,8 +28,9 @@ def bind(layer: GCNConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | No
 
     key = ("gcn", x.size(0), loops, layer.normalize, layer.improved, x.dtype)
     edge = about.value(key, edge_weight, weights)
-    plan = Plan("fixed", 1, x.size(1), 0, True, False, False, 1.0, 0.0, 0.0)
-    return Coupling(plan, (layer.lin.weight,), graph, bias=layer.bias, edge=edge)
+    bare = isinstance(layer.lin, IdentityMap)
+    plan = Plan("fixed", 1, x.size(1), 0, True, False, False, 1.0, 0.0, 0.0, bare=bare)
+    return Coupling(plan, () if bare else (layer.lin.weight,), graph, bias=layer.bias, edge=edge)
 
 
 def _normalised(weight: Tensor, graph: Graph, nodes: int) -> Tensor:

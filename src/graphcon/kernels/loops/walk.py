@@ -17,8 +17,8 @@ BLOCKS = 64
 
 @jit
 def forward(
-    threads, graph, gemm, layout, concat, numbers, drops, act, fixed, attends, gates, ends, seeds, edge, theta, x, y,
-    steps, saved, kept, work, room, last_x, last_y,
+    threads, graph, gemm, layout, concat, numbers, drops, act, bare, fixed, attends, gates, ends, seeds, edge, theta, x,
+    y, steps, saved, kept, work, room, last_x, last_y,
 ):  # fmt: skip
     """Runs the steps. What comes out of a step goes into the stacks, in turn where they are shorter.
 
@@ -31,6 +31,7 @@ def forward(
         numbers: dt, mix, leak, act_leak, and the scales of dropout on the force and on the edges.
         drops: The thresholds of both.
         act: The code of the activation.
+        bare: Whether there is no weight, and H is the state.
         fixed: True for weights that are given; else None. Of this and the next two only what is not None is compiled.
         attends: For weights that depend on the state: whether they are additive, dynamic or dot, True or None, and
             whether heads are averaged; else None.
@@ -63,11 +64,11 @@ def forward(
     threads_before = get_threads()
     set_threads(threads)
     for n in range(steps):
-        h = _matrix(hs, n, nodes, weight.shape[0])
+        h = x if bare else _matrix(hs, n, nodes, weight.shape[0])
         if shift.shape[0] > 0:
             fill_rows(h, shift)
             add_product(gemm, x, False, weight, True, h)
-        else:
+        elif not bare:
             multiply(gemm, x, weight, True, h)
         xo = last_x if n == steps - 1 else _matrix(xs, n, nodes, channels)
         yo = last_y if n == steps - 1 else _matrix(ys, n, nodes, channels)
@@ -99,8 +100,8 @@ def forward(
 
 @jit
 def backward(
-    threads, graph, gemm, layout, concat, numbers, drops, act, fixed, attends, gates, ends, seeds, edge, theta, x, y,
-    steps, saved, kept, work, room, need_coefficients, need_state, gx, gy, gtheta, gedge,
+    threads, graph, gemm, layout, concat, numbers, drops, act, bare, fixed, attends, gates, ends, seeds, edge, theta, x,
+    y, steps, saved, kept, work, room, need_coefficients, need_state, gx, gy, gtheta, gedge,
 ):  # fmt: skip
     """Takes the gradients of the results to those of the arguments, all in place.
 
@@ -113,6 +114,7 @@ def backward(
         numbers: See there.
         drops: See there.
         act: See there.
+        bare: See there.
         fixed: See there.
         attends: See there.
         gates: See there.
@@ -159,7 +161,7 @@ def backward(
             add_columns(gz, gz0, gbias)
         else:
             _add_blocks(gbias[0], summed)
-        h = _matrix(hs, n, nodes, weight.shape[0]) if hs.shape[0] > 0 else gh
+        h = now if bare else _matrix(hs, n, nodes, weight.shape[0]) if hs.shape[0] > 0 else gh
         if attends is not None:
             additive, dynamic, dot, mean = attends
             given, seed = _cut(saved, kept[3])[n], _seed(seeds, n, 1)
@@ -190,9 +192,12 @@ def backward(
                 add_edge_products(ptr, col, gz, gz0, h, value, heads, width, concat, mix, gedge.reshape(-1))
         if gshift.shape[0] > 0:
             add_rows(gh, gshift)
-        add_product(gemm, gh, True, now, False, gweight)
-        if n > 0 or need_state:
-            add_product(gemm, gh, False, weight, False, gx)
+        if bare:
+            add_columns(gh, 0, gx)
+        else:
+            add_product(gemm, gh, True, now, False, gweight)
+            if n > 0 or need_state:
+                add_product(gemm, gh, False, weight, False, gx)
     set_threads(threads_before)
 
 
