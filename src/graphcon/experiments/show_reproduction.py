@@ -173,9 +173,12 @@ def draw(table: Table, runs: list[Run], path: Path) -> None:
     label = UNITS[table.metric]
     if table.axis in GROWING:
         curves: dict[str, list[tuple[int, Bar]]] = {}
+        plain = {place.model for place in found if not place.variant}
         for place, cell in found.items():
-            number = int(place.point.split(" ")[0])
-            curves.setdefault(place.row, []).append((number, _bar(table, place, cell)))
+            number, bar = int(place.point.split(" ")[0]), _bar(table, place, cell)
+            if place.variant and place.model in plain:  # the paper's curve is drawn once
+                bar = bar._replace(paper=None)
+            curves.setdefault(place.row, []).append((number, bar))
         lines_figure(curves, path, table.title, label, GROWING[table.axis])
     elif table.axis == "line":
         sensitivity_figure(sensitivity_lines(found), path, table.title, f"test {label}")
