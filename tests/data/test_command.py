@@ -124,7 +124,7 @@ def test_graphml_is_shown_too(capsys, tmp_path):
         (["--nodes", "n.csv"], "--edges is missing"),
         (["--nodes", "no.csv", "--edges", "no.csv", "--target", "y"], "no.csv: there is no such file"),
         (["texas", "--data-root", "/no/such"], "/no/such: there is no such folder"),
-        (["cora", "--protocol", "fixed"], "It has: random-development, fixed-development, public"),
+        (["cora", "--protocol", "fixed"], "It has: random-development, public"),
     ],
 )
 def test_bad_usage_ends_in_exit_code_2(capsys, arguments, message):

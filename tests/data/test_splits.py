@@ -2,7 +2,6 @@
 
 from itertools import chain
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -26,17 +25,6 @@ def test_random_development_takes_1500_nodes_and_20_per_class(seed):
     assert sorted(chain(*parts(split))) == list(range(2000))
     assert parts(split) == parts(splits.random_development(FOUR_CLASSES, seed))
     assert (split.name, split.seed) == ("random-development", seed)
-
-
-@given(seed=st.integers(0, 2**32 - 1))
-def test_fixed_development_draws_the_training_nodes_alone(seed):
-    split = splits.fixed_development(FOUR_CLASSES, seed)
-    published = np.random.RandomState(1684992425).permutation(2000)
-    assert split.test.tolist() == sorted(published[1500:])
-    assert FOUR_CLASSES[split.train].bincount().tolist() == [20] * 4
-    assert sorted(chain(*parts(split))) == list(range(2000))
-    assert parts(split) == parts(splits.fixed_development(FOUR_CLASSES, seed))
-    assert split.train.tolist() != splits.fixed_development(FOUR_CLASSES, (seed + 1) % 2**32).train.tolist()
 
 
 @given(

@@ -79,7 +79,6 @@ EMBEDDED = ("cora", "solubility")
 PROTOCOL_SUMMARIES = {
     "random-development": "largest component; 1,500 nodes at random, 20 per class of them for training, the "
     "rest of them validation; everything else test",
-    "fixed-development": "the same with the published development nodes: one test part for all splits, as the paper's",
     "public": "the published split",
     "fixed": "10 published splits; the seed is the number of the split",
     "published": "the published parts",
@@ -87,7 +86,7 @@ PROTOCOL_SUMMARIES = {
     "random": "60 / 20 / 20 % of every class at random",
 }
 
-_CITATION = ("random-development", "fixed-development", "public")
+_CITATION = ("random-development", "public")
 _PLANETOID = "https://github.com/kimiyoung/planetoid"
 _GEOM_GCN = "https://github.com/graphdml-uiuc-jlu/geom-gcn"
 _GNN_BENCHMARK = "https://github.com/shchur/gnn-benchmark"

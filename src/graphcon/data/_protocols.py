@@ -52,10 +52,6 @@ def _random_development(raw: Raw, seed: int) -> Split:
     return splits.random_development(_labels(raw), seed)
 
 
-def _fixed_development(raw: Raw, seed: int) -> Split:
-    return splits.fixed_development(_labels(raw), seed)
-
-
 def _public(raw: Raw, seed: int) -> Split:
     data = raw.graphs[0]
     return Split.from_masks("public", data.train_mask, data.val_mask, data.test_mask)
@@ -89,7 +85,6 @@ def _labels(raw: Raw) -> Tensor:
 
 _PROTOCOLS = (
     Protocol("random-development", _random_development, largest_component=True),
-    Protocol("fixed-development", _fixed_development, largest_component=True),
     Protocol("public", _public, seeded=False, needs_masks=True),
     Protocol("fixed", _fixed, needs_masks=True),
     Protocol("published", _published, seeded=False),

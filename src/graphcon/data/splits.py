@@ -9,9 +9,6 @@ from torch import Tensor
 from graphcon.data._split import Split
 from graphcon.errors import InputError
 
-# What the development nodes of the citation graphs were drawn with: published with the splits.
-_PUBLISHED_SEED = 1684992425
-
 
 def random_development(
     y: Tensor,
@@ -34,74 +31,24 @@ def random_development(
         name: What the split calls itself.
     """
     rng, labels = _generator(seed), y.numpy()
-    _check_development(labels, num_development, name)
-    development = rng.permutation(len(labels))[:num_development]
-    classes = _classes(labels, development, per_class, name)
-    return _of_development(labels, development, [members[:per_class] for members in classes], seed, name)
-
-
-def fixed_development(
-    y: Tensor,
-    seed: int,
-    *,
-    num_development: int = 1500,
-    per_class: int = 20,
-    name: str = "fixed-development",
-) -> Split:
-    """The citation graphs' splits as published: the same, but with one development part, and so one test part, for all.
-
-    Klicpera et al. (`Diffusion Improves Graph Learning <https://arxiv.org/abs/1911.05485>`_) drew the development nodes
-    of a graph once, with a seed that they publish; GRAND, whose splits the paper has, took it over. Only the training
-    nodes are drawn anew for every split.
-
-    Args:
-        y: Class of every node.
-        seed: Draws the training nodes: the split is the one that their code draws with this seed.
-        num_development: How many nodes are not for test.
-        per_class: How many nodes of a class are for training.
-        name: What the split calls itself.
-    """
-    labels = y.numpy()
-    _check_development(labels, num_development, name)
-    # The older generator is the one whose draws are published.
-    development = np.random.RandomState(_PUBLISHED_SEED).choice(len(labels), num_development, replace=False)
-    if _checked(seed) >= 1 << 32:
-        raise InputError(f"protocol {name}: the split {seed} is too large for its generator: below {1 << 32}.")
-    draw = np.random.RandomState(seed)
-    classes = _classes(labels, development, per_class, name)
-    return _of_development(
-        labels, development, [draw.choice(members, per_class, replace=False) for members in classes], seed, name
-    )
-
-
-def _check_development(labels: np.ndarray, num_development: int, name: str) -> None:
     if num_development >= len(labels):
         raise InputError(
             f"protocol {name}: {num_development} development nodes leave nothing for test, the graph has "
             f"{len(labels)} nodes. Take another protocol."
         )
-
-
-def _classes(labels: np.ndarray, development: np.ndarray, per_class: int, name: str) -> list[np.ndarray]:
-    """The development nodes of every class."""
-    found = []
+    order = rng.permutation(len(labels))
+    development, test = order[:num_development], order[num_development:]
+    train = []
     for label in np.unique(labels):
         members = development[labels[development] == label]
         if len(members) < per_class:
             raise InputError(
-                f"protocol {name}: class {label} has {len(members)} nodes among the {len(development)} "
+                f"protocol {name}: class {label} has {len(members)} nodes among the {num_development} "
                 f"development nodes, fewer than the {per_class} wanted for training. Take another protocol."
             )
-        found.append(members)
-    return found
-
-
-def _of_development(
-    labels: np.ndarray, development: np.ndarray, training: list[np.ndarray], seed: int, name: str
-) -> Split:
-    """Development nodes that are not for training are for validation, all others for test."""
-    train = np.concatenate(training)
-    val, test = np.setdiff1d(development, train), np.setdiff1d(np.arange(len(labels)), development)
+        train.append(members[:per_class])
+    train = np.concatenate(train)
+    val = np.setdiff1d(development, train)
     return Split(name, *map(torch.from_numpy, (train, val, test)), size=len(labels), seed=seed)
 
 
@@ -195,10 +142,6 @@ def random_fractions(
 
 
 def _generator(seed: int | None) -> np.random.Generator:
-    return np.random.default_rng(None if seed is None else _checked(seed))
-
-
-def _checked(seed: int) -> int:
-    if seed < 0:
+    if seed is not None and seed < 0:
         raise InputError(f"--seed {seed}: must not be negative.")
-    return seed
+    return np.random.default_rng(seed)
