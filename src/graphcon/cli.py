@@ -304,6 +304,7 @@ def _training_commands(default: Recipe) -> None:
         split: str | None = None,
         seeds: int = 1,
         metric: Metric | None = None,
+        finalists: int = 1,
     ) -> None:
         """Searches the settings in a recipe's [search] table, on validation data only.
 
@@ -314,7 +315,7 @@ def _training_commands(default: Recipe) -> None:
 
         Example: graphcon tune texas-gcn --trials 100 --split all
 
-        Example: graphcon tune citeseer-gcn --split 0,1,2 --seeds 2
+        Example: graphcon tune citeseer-gcn --split 0,1,2 --finalists 3
 
         Example: graphcon tune --nodes nodes.csv --edges edges.csv --target label --trials 30
 
@@ -328,12 +329,14 @@ def _training_commands(default: Recipe) -> None:
             split: Which split; of several, 0,1,2 or "all", the mean counts.
             seeds: How many seeds on every split, counted from --seed on; of several, the mean counts.
             metric: What trials are compared by, of the models that --trainer.metric has selected; the same by default.
+            finalists: How many of the best trials are trained once more, with three other seeds on every split; the
+                best of these is taken. Of many trials the best has also been lucky.
         """
         _check_data(config.data)
         from graphcon.training import commands
 
         name = Path(recipe or config.data.name or "own").stem
-        commands.tune(config, name, out, trials, arguments.splits(split, config), seeds, metric, console)
+        commands.tune(config, name, out, trials, arguments.splits(split, config), seeds, metric, finalists, console)
 
 
 @app.command

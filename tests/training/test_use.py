@@ -92,6 +92,7 @@ def test_given_tables_are_measured(own: Path, monkeypatch, capsys):
         (("train", "--resume", "none"), "there is no run in it"),
         (("tune", "--trials", "1"), "no data: name a recipe"),
         (("tune", "cora-gcn", "--out", "t", "--trials", "0"), "--trials 0: must be at least 1"),
+        (("tune", "cora-gcn", "--out", "t", "--finalists", "0"), "--finalists 0: must be at least 1"),
         (("tune", "cora-gcn", "--out", "t", "--seeds", "0"), "--seeds 0: at least one is needed"),
         (("train", "cora-gcn", "--out", "t", "--seeds", "0"), "--seeds 0: at least one is needed"),
     ],
@@ -214,13 +215,41 @@ def test_a_search_that_was_killed_draws_what_it_would_have_drawn(tiny: Recipe, t
     assert killed == whole
 
 
+def test_finalists_are_trained_once_more_with_other_seeds_which_decide(tiny: Recipe, tmp_path: Path, monkeypatch):
+    seeds: list[int] = []
+    real = tune.fit_loop
+
+    def watching(model, dataset, spec, one, *rest):
+        seeds.append(one.seed)
+        return real(model, dataset, spec, one, *rest)
+
+    monkeypatch.setattr(tune, "fit_loop", watching)
+    short = replace(tiny, seed=0, trainer=replace(tiny.trainer, epochs=5))
+    recipe = replace(short, search={"optimizer.lr": [0.02, 1e-9], "model.alpha": {"low": 0.0, "high": 1.0}})
+    tune.tune(recipe, tmp_path / "study", 4)
+    found = tune.tune(recipe, tmp_path / "study", 4, finalists=2)
+    assert seeds == [0] * 4 + [1, 2, 3] * 2
+    assert tune.tune(recipe, tmp_path / "study", 4, finalists=2) == found
+    assert len(seeds) == 10  # what is known is not trained again
+    assert len({finalist.trial for finalist in found.finalists}) == 2
+    assert found.value == found.finalists[0].value >= found.finalists[1].value
+
+    alone = replace(found.recipe, search={"optimizer.lr": [found.recipe.optimizer.lr]})
+    others = [tune.tune(replace(alone, seed=seed), tmp_path / str(seed), 1).value for seed in (1, 2, 3)]
+    assert found.value == pytest.approx(sum(others) / 3)
+    assert recipes.load(tmp_path / "study/best.toml") == found.recipe
+    kept = json.loads((tmp_path / "study/study.json").read_text())
+    assert [one["value"] for one in kept["finalists"]] == [one.value for one in found.finalists]
+
+
 def test_own_tables_are_searched_without_a_recipe(own: Path, monkeypatch, capsys):
     monkeypatch.chdir(own)
     tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
-    assert main(["tune", *tables, "--trials", "2", "--trainer.epochs", "2"]) == 0
+    assert main(["tune", *tables, "--trials", "2", "--finalists", "2", "--trainer.epochs", "2"]) == 0
     told = capsys.readouterr().out
     for field in tune.usual_search(Recipe()):
         assert field in told
+    assert "finalists, with 3 other seeds" in told
     assert "graphcon train runs/tune-own/best.toml" in told
     assert main(["train", "runs/tune-own/best.toml", "--out", "again"]) == 0
 

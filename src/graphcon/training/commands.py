@@ -3,6 +3,7 @@
 import json
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,7 @@ def tune(
     splits: list[int],
     seeds: int,
     metric: str | None,
+    finalists: int,
     console: Console,
 ) -> None:
     """Searches, and shows what mattered."""
@@ -181,7 +183,7 @@ def tune(
         epochs = recipe.trainer.epochs
         try:
             found = tuning.tune(
-                recipe, folder, trials, lambda number: make(f"trial {number}", epochs), splits, seeds, metric
+                recipe, folder, trials, lambda name: make(name, epochs), splits, seeds, metric, finalists
             )
         except KeyboardInterrupt:
             best = folder / "best.toml"
@@ -196,11 +198,22 @@ def tune(
         told = f"{best:.4g}" if isinstance(best, float) else f"{best}"
         table.add_row(field, told, f"{found.importance[field]:.2f}" if field in found.importance else "–")
     console.print(table)
+    if found.finalists:
+        console.print(_finalists(found.finalists))
     console.print(
         f"{found.trials} trial{'s' if found.trials > 1 else ''}, {found.pruned} given up early, {found.failed} failed\n"
         f"Best recipe  {folder / 'best.toml'}\nNext graphcon train {folder / 'best.toml'}",
         highlight=False,
     )
+
+
+def _finalists(finalists: Sequence[tuning.Finalist]) -> Table:
+    table = Table(title=f"finalists, with {tuning.FINAL_SEEDS} other seeds", title_justify="left", box=SIMPLE)
+    for column in ("trial", "in the search", "once more"):
+        table.add_column(column, justify="right")
+    for finalist in finalists:
+        table.add_row(str(finalist.trial), f"{finalist.searched:.4f}", f"{finalist.value:.4f}")
+    return table
 
 
 def check_seeds(seeds: int) -> None:

@@ -1,10 +1,11 @@
 """Search for settings on validation data only, resumable at any moment."""
 
 import itertools
+import json
 import logging
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import torch
 
 from graphcon._files import write_json, write_whole
+from graphcon.data import GraphDataset
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training import recipes
@@ -23,6 +25,19 @@ from graphcon.training.loop import LossError, Reporter, fit_loop
 from graphcon.training.model import build, named
 from graphcon.training.run import make_fabric, measure
 from graphcon.training.spec import TaskSpec
+
+Prune = Callable[[int, float], bool]
+#: How many other seeds the finalists are trained with, on every split.
+FINAL_SEEDS = 3
+
+
+@dataclass(frozen=True)
+class Finalist:
+    """One of the best trials, trained once more with other seeds."""
+
+    trial: int
+    searched: float
+    value: float
 
 
 @dataclass(frozen=True)
@@ -36,16 +51,18 @@ class Tuned:
     pruned: int
     failed: int
     importance: dict[str, float]
+    finalists: tuple[Finalist, ...] = ()
 
 
 def tune(
     recipe: Recipe,
     out: Path,
     trials: int,
-    reporter: Callable[[int], Reporter] | None = None,
+    reporter: Callable[[str], Reporter] | None = None,
     splits: Sequence[int] | None = None,
     seeds: int = 1,
     metric: str | None = None,
+    finalists: int = 1,
 ) -> Tuned:
     """Searches the fields in the recipe's ``[search]`` table; the test part is not there to be looked at.
 
@@ -56,14 +73,17 @@ def tune(
         recipe: The recipe.
         out: The folder of the study; one that is there is gone on with.
         trials: How many trials there are to be in all.
-        reporter: Makes whom to tell how a trial goes, from its number.
+        reporter: Makes whom to tell how a trial goes, from its name.
         splits: The splits a trial is trained on, where the mean of their validations is what counts. (default: the
             recipe's own)
         seeds: How many seeds it is trained with on every split, counted from the recipe's on.
         metric: What trials are compared by, of the models that ``trainer.metric`` has selected. (default: the same)
+        finalists: How many of the best trials are trained once more, with :obj:`FINAL_SEEDS` other seeds on every
+            split; the best of these is what was found. (default: the best trial is)
     """
-    if trials < 1:
-        raise InputError(f"--trials {trials}: must be at least 1")
+    for option, number in (("--trials", trials), ("--finalists", finalists)):
+        if number < 1:
+            raise InputError(f"{option} {number}: must be at least 1")
     optuna = _optuna()
     recipe = replace(recipe, search=recipe.search or usual_search(recipe))
     space = {field: _Range.of(field, told) for field, told in recipe.search.items()}
@@ -91,25 +111,37 @@ def tune(
     _check_same(study, told, out)
     write_whole(folder.recipe_file, recipes.to_toml(recipe))
 
+    def train(
+        one: Recipe, dataset: GraphDataset, told: Reporter | None, prune: Prune | None = None
+    ) -> tuple[float, bool]:
+        """What one training comes to on validation data, and whether it was given up."""
+        torch.manual_seed(mix(one.seed, -1))
+        of = TaskSpec.of(dataset)
+        model, fabric = build(one.model, of), make_fabric(one)
+        fitted = fit_loop(model, dataset, of, one, fabric, None, told, prune)
+        assert fitted.value is not None
+        value = fitted.value if metric == selects else measure(model, dataset, of, one, fabric)["val"][metric]
+        return value, fitted.stopped == "pruned"
+
     def value_of(trial: Any, number: int) -> float:
         changed = recipes.replace(recipe, {field: told.suggest(trial, field) for field, told in space.items()})
-        told = reporter(number) if reporter is not None else None
+        told = reporter(f"trial {number}") if reporter is not None else None
         values: list[float] = []
         for part, (seed, dataset) in enumerate(itertools.product(range(seeds), datasets)):
             # One training is given up in the middle; of several, the first ones tell whether the others are worth it.
             stop = partial(_told_to_stop, trial) if alone and metric == selects else None
-            one = replace(changed, seed=changed.seed + seed)
-            torch.manual_seed(mix(one.seed, -1))
-            of = TaskSpec.of(dataset)
-            model, fabric = build(one.model, of), make_fabric(one)
-            fitted = fit_loop(model, dataset, of, one, fabric, None, told, stop)
-            assert fitted.value is not None
-            measured = fitted.value if metric == selects else measure(model, dataset, of, one, fabric)["val"][metric]
-            values.append(measured)
-            mean = statistics.fmean(values)
-            if fitted.stopped == "pruned" or (not alone and _told_to_stop(trial, part, mean)):
+            value, given_up = train(replace(changed, seed=changed.seed + seed), dataset, told, stop)
+            values.append(value)
+            if given_up or (not alone and _told_to_stop(trial, part, statistics.fmean(values))):
                 raise optuna.TrialPruned
         return statistics.fmean(values)
+
+    def once_more(number: int, trial: Any) -> float:
+        changed = recipes.replace(recipe, trial.params)
+        told = reporter(f"trial {number} once more") if reporter is not None else None
+        others = range(changed.seed + seeds, changed.seed + seeds + FINAL_SEEDS)
+        runs = itertools.product(others, datasets)
+        return statistics.fmean(train(replace(changed, seed=seed), dataset, told)[0] for seed, dataset in runs)
 
     found = _outcome(optuna, study, recipe, metric, folder)
     for number in range(len(_finished(study)), trials):
@@ -128,7 +160,8 @@ def tune(
         found = _outcome(optuna, study, recipe, metric, folder)
     if found is None:
         raise InputError(f"no trial came to its end: all {trials} failed. Narrow the search")
-    return found
+    again = _finalists(study, finalists, once_more) if finalists > 1 else []
+    return _best_of(again, study, found, folder) if again else found
 
 
 def usual_search(recipe: Recipe) -> dict[str, Any]:
@@ -204,6 +237,34 @@ def _outcome(optuna: Any, study: Any, recipe: Recipe, metric: str, folder: RunFo
     }
     write_json(folder.path / "study.json", result)
     return Tuned(best, study.best_value, metric, len(states), states.count("PRUNED"), states.count("FAIL"), importance)
+
+
+def _finalists(study: Any, many: int, once_more: Callable[[int, Any], float]) -> list[Finalist]:
+    """The best trials with what they come to once more, the best first; what is known is not trained again."""
+    larger = study.direction.name == "MAXIMIZE"
+    complete = [(number, trial) for number, trial in enumerate(_finished(study)) if trial.state.name == "COMPLETE"]
+    finalists = []
+    for number, trial in sorted(complete, key=lambda one: one[1].value, reverse=larger)[:many]:
+        key = f"once more, trial {number}"
+        if key not in study.user_attrs:
+            try:
+                study.set_user_attr(key, once_more(number, trial))
+            except LossError:  # what fails with another seed is no finalist
+                study.set_user_attr(key, None)
+        again = study.user_attrs[key]
+        finalists += [Finalist(number, trial.value, again)] if again is not None else []
+    return sorted(finalists, key=lambda finalist: finalist.value, reverse=larger)
+
+
+def _best_of(finalists: list[Finalist], study: Any, found: Tuned, folder: RunFolder) -> Tuned:
+    """What was found where the best trials were trained once more, kept in the folder."""
+    best = finalists[0]
+    parameters = _finished(study)[best.trial].params
+    recipe = recipes.replace(found.recipe, parameters)
+    write_whole(folder.path / "best.toml", recipes.to_toml(recipe))
+    told = {"value": best.value, "parameters": parameters, "finalists": [asdict(finalist) for finalist in finalists]}
+    write_json(folder.path / "study.json", json.loads((folder.path / "study.json").read_text()) | told)
+    return replace(found, recipe=recipe, value=best.value, finalists=tuple(finalists))
 
 
 def _study(optuna: Any, out: Path, direction: str, warmup: int) -> Any:
