@@ -277,6 +277,20 @@ def test_settings_outside_of_the_search_are_no_trial(tiny: Recipe, tmp_path: Pat
     assert 0.1 <= (found.model.input_dropout or 0) <= 0.2
 
 
+def test_trials_with_other_data_settings_are_trained_on_other_data(tiny: Recipe, tmp_path: Path, monkeypatch):
+    seen = set()
+    real = tune.fit_loop
+
+    def watching(model, dataset, spec, one, *rest):
+        seen.add((one.data.normalize, float(dataset.data.x.sum(1).max()) <= 1.001))
+        return real(model, dataset, spec, one, *rest)
+
+    monkeypatch.setattr(tune, "fit_loop", watching)
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=1), search={"data.normalize": [False, True]})
+    tune.tune(recipe, tmp_path, 6, finalists=2)
+    assert seen == {(False, False), (True, True)}
+
+
 def test_of_several_splits_the_mean_validation_counts(tiny: Recipe, tmp_path: Path):
     recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=10), search={"optimizer.lr": [0.02]})
     single = [

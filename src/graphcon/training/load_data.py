@@ -11,6 +11,15 @@ from graphcon.data import GraphDataset, Split, TableSchema
 from graphcon.errors import InputError
 from graphcon.training.config import DataConfig
 
+#: Fields that say how batches are made of what was read.
+_BATCHES = ("batch_size", "batching", "clusters", "clusters_per_batch", "neighbors", "workers")
+
+
+def what_is_read(config: DataConfig) -> DataConfig:
+    """The same for all that :func:`load_dataset` reads the same for, however batches are made of it."""
+    usual = DataConfig()
+    return dataclasses.replace(config, **{name: getattr(usual, name) for name in _BATCHES})
+
 
 def load_dataset(config: DataConfig, *, with_test: bool = True) -> tuple[GraphDataset, TableSchema | None]:
     """The data of a recipe and, for own tables, the schema to read new ones by.

@@ -6,7 +6,7 @@ import logging
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training import recipes
 from graphcon.training.batches import mix
-from graphcon.training.config import Recipe
+from graphcon.training.config import DataConfig, Recipe
 from graphcon.training.folder import RunFolder
-from graphcon.training.load_data import load_dataset
+from graphcon.training.load_data import load_dataset, what_is_read
 from graphcon.training.loop import LossError, Reporter, fit_loop
 from graphcon.training.model import build, named
 from graphcon.training.run import make_fabric, measure
@@ -89,8 +89,13 @@ def tune(
     space = {field: _Range.of(field, told) for field, told in recipe.search.items()}
     for field, told in space.items():
         recipes.replace(recipe, {field: told.example})  # a wrong name or type is told before any trial
-    parts = [replace(recipe.data, split=split) for split in splits or (recipe.data.split,)]
-    datasets = [load_dataset(part, with_test=False)[0] for part in parts]
+    splits = splits or (recipe.data.split,)
+
+    @lru_cache(maxsize=2)
+    def read(data: DataConfig) -> list[GraphDataset]:
+        return [load_dataset(replace(data, split=split), with_test=False)[0] for split in splits]
+
+    datasets = read(what_is_read(recipe.data))
     if not all(len(dataset.split.val) for dataset in datasets):
         raise InputError(f"{datasets[0].name} has no validation part, and nothing else may be searched on")
     spec = TaskSpec.of(datasets[0])
@@ -104,7 +109,7 @@ def tune(
     anywhere = replace(recipe, data=replace(recipe.data, root=None), trainer=replace(recipe.trainer, threads=None))
     told = {
         "settings": recipes.to_toml(anywhere),
-        "splits": [part.split for part in parts],
+        "splits": list(splits),
         "seeds": seeds,
         "metric": metric,
     }
@@ -127,7 +132,8 @@ def tune(
         changed = recipes.replace(recipe, {field: told.suggest(trial, field) for field, told in space.items()})
         told = reporter(f"trial {number}") if reporter is not None else None
         values: list[float] = []
-        for part, (seed, dataset) in enumerate(itertools.product(range(seeds), datasets)):
+        runs = itertools.product(range(seeds), read(what_is_read(changed.data)))
+        for part, (seed, dataset) in enumerate(runs):
             # One training is given up in the middle; of several, the first ones tell whether the others are worth it.
             stop = partial(_told_to_stop, trial) if alone and metric == selects else None
             value, given_up = train(replace(changed, seed=changed.seed + seed), dataset, told, stop)
@@ -140,7 +146,7 @@ def tune(
         changed = recipes.replace(recipe, trial.params)
         told = reporter(f"trial {number} once more") if reporter is not None else None
         others = range(changed.seed + seeds, changed.seed + seeds + FINAL_SEEDS)
-        runs = itertools.product(others, datasets)
+        runs = itertools.product(others, read(what_is_read(changed.data)))
         return statistics.fmean(train(replace(changed, seed=seed), dataset, told)[0] for seed, dataset in runs)
 
     found = _outcome(optuna, study, recipe, metric, folder)
