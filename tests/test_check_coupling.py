@@ -68,3 +68,7 @@ def test_an_example_brings_what_the_layer_needs():
 def test_a_layer_that_does_not_tell_its_width_needs_an_example():
     with pytest.raises(ValueError, match="does not tell its width"):
         check_coupling(GINEConv(Linear(4, 4)))
+
+
+def test_a_layer_of_doubles_is_given_doubles():
+    assert check_coupling(GCNConv(4, 4).double()).passed

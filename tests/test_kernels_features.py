@@ -3,6 +3,8 @@
 import pytest
 import torch
 from torch.nn.functional import linear
+from torch.nn.utils import spectral_norm, weight_norm
+from torch.nn.utils.prune import l1_unstructured
 
 from graphcon import kernels
 from graphcon.models import InputEncoder
@@ -106,3 +108,25 @@ def test_a_program_of_the_encoder_is_dense_and_agrees(words):
     program = torch.export.export(encoder, (words,), dynamic_shapes=({0: torch.export.Dim("rows")},))
     torch.testing.assert_close(program.module()(words), encoder(words))
     torch.testing.assert_close(program.module()(words[:9]), encoder(words[:9]))
+
+
+def test_an_encoder_that_was_touched_is_called_as_it_is(words):
+    encoder = InputEncoder(WORDS, CHANNELS)
+    calls = []
+    handle = encoder.lin.register_forward_hook(lambda *_: calls.append(1))
+    encoder(words)
+    handle.remove()
+    encoder.dropout.register_forward_hook(lambda *_: calls.append(1))
+    encoder(words)
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    "reparametrised", [spectral_norm, weight_norm, lambda layer: l1_unstructured(layer, "weight", 0.5)]
+)
+def test_weights_that_are_made_of_others_train_those(words, reparametrised):
+    encoder = InputEncoder(WORDS, CHANNELS)
+    reparametrised(encoder.lin)
+    for _ in range(2):
+        encoder(words).square().sum().backward()
+    assert all(parameter.grad is not None for parameter in encoder.parameters())

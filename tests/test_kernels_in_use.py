@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch_geometric.nn import GATConv, SAGEConv
 
 from graphcon import GraphCON, kernels
+from graphcon.models import StackNet
 
 from graphs import random_graph
 from kernel_cases import CHANNELS, build
@@ -55,6 +57,22 @@ def _turned_weights(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
     return _gradients(network, network(x, edge_index).square().sum())
 
 
+def _turned_vectors(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
+    for parameter in network.parameters():
+        if parameter.dim() == 3:
+            parameter.data = parameter.data.transpose(1, 2).contiguous().transpose(1, 2)
+    return _gradients(network, network(x, edge_index).square().sum())
+
+
+def _own_forward(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
+    layer = network._layer(0)
+    before = layer.forward
+    layer.forward = lambda *args: 2 * before(*args)
+    found = network(x, edge_index)
+    del layer.forward
+    return found
+
+
 def _one_row_for_all(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
     return network(x[:1].expand_as(x), edge_index)
 
@@ -72,6 +90,8 @@ def _changed_in_place(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
         _added_up,
         _frozen,
         _turned_weights,
+        _turned_vectors,
+        _own_forward,
         _one_row_for_all,
         _changed_in_place,
     ],
@@ -83,3 +103,61 @@ def test_it_is_as_without_kernels(name: str, use: Callable[[GraphCON, Tensor, Te
     found = use(network, x, edge_index)
     with kernels.disabled():
         torch.testing.assert_close(found, use(network, x, edge_index), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("frozen", ["raw_alpha", "raw_gamma"])
+@pytest.mark.parametrize("layers", [1, 3])
+def test_of_alpha_and_gamma_one_alone_can_be_learned(frozen: str, layers: int):
+    network = GraphCON(build("gcn") if layers == 1 else [build("gcn") for _ in range(3)], 3, trainable=True)
+    getattr(network, frozen).requires_grad_(False)
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    found = _gradients(network, network(x, edge_index).square().sum())
+    with kernels.disabled():
+        expected = _gradients(network, network(x, edge_index).square().sum())
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("part", ["message", "lin.forward"])
+def test_a_method_in_the_place_of_another_is_called(part: str):
+    layer = build("gcn")
+    owner, name = (layer, part) if "." not in part else (layer.lin, "forward")
+    before, calls = getattr(owner, name), []
+
+    def own(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        return before(*args, **kwargs)
+
+    setattr(owner, name, own)
+    GraphCON(layer, 3)(torch.randn(NODES, CHANNELS), random_graph(NODES, 20))
+    assert len(calls) == 3
+
+
+@pytest.mark.parametrize("node", [-1, NODES, 5_000_000])
+@pytest.mark.parametrize("name", ["gcn", "gat", "sage", "gin"])
+def test_an_edge_to_nowhere_is_refused_by_whatever_runs_on_the_kernels(name: str, node: int):
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    edge_index[1, 5] = node
+    with pytest.raises(ValueError, match=f"edge_index names node {node}"):
+        kernels.call(build(name), x, edge_index)
+    with pytest.raises(ValueError, match=f"edge_index names node {node}"):
+        StackNet(CHANNELS, CHANNELS, 2, 3, coupling=name)(x, edge_index)
+
+
+def test_an_edge_to_nowhere_is_refused_by_a_compiled_network():
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    edge_index[1, 5] = NODES
+    with pytest.raises(Exception, match=f"edge_index names node {NODES}"):
+        torch.compile(GraphCON(build("gcn"), 3), backend="eager")(x, edge_index)
+
+
+def test_a_maximum_over_what_is_no_number_is_none_whatever_the_order():
+    layer = SAGEConv(1, 1, aggr="max", root_weight=False, bias=False)
+    x, edge_index = torch.tensor([[float("nan")], [1.0], [0.0]]), torch.tensor([[0, 1], [2, 2]])
+    for order in (edge_index, edge_index.flip(1)):
+        assert kernels.call(layer, x, order)[2].isnan()
+
+
+def test_a_layer_that_drops_all_its_edges_takes_its_own_path():
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    layer = GATConv(CHANNELS, CHANNELS, dropout=1.0)
+    torch.testing.assert_close(kernels.call(layer, x, edge_index), layer(x, edge_index))

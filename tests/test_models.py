@@ -1,6 +1,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.export import Dim, export
 from torch.nn import BatchNorm1d, LayerNorm
 from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
@@ -195,3 +196,36 @@ def test_repr_is_exact():
 def test_an_unknown_choice_is_refused(option: str, value: str):
     with pytest.raises(ValueError, match=f"{option}='{value}' is unknown"):
         GraphCONNet(5, 8, 3, 2, **{option: value})
+
+
+def test_a_program_is_for_graphs_of_any_size():
+    network = GraphCONNet(FEATURES, 64, 32, 2)
+    data, more = _data(), _data(nodes=40_000)
+    sizes = {"x": {0: Dim("nodes")}, "edge_index": {1: Dim("edges")}}
+    program = export(network, (data.x, data.edge_index), dynamic_shapes=sizes)
+    with torch.no_grad():
+        torch.testing.assert_close(program.module()(more.x, more.edge_index), network(more.x, more.edge_index))
+
+
+def test_learned_coefficients_know_the_width_of_the_network():
+    network = GraphCONNet(FEATURES, 8, 3, 2, coupling="gin", trainable=True)
+    assert sum(parameter.numel() for parameter in network.oscillator.parameters()) == 2 * (8 * 8 + 8) + 2 * 8
+
+
+def test_input_of_another_width_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"x has 6 columns \(shape \[10, 6\]\), but in_channels=5"):
+        GraphCONNet(FEATURES, 8, 3, 2)(torch.randn(NODES, 6), _data().edge_index)
+
+
+def test_an_option_that_nobody_has_is_refused_with_those_there_are():
+    with pytest.raises(
+        TypeError, match="jk: neither an option of the network nor of coupling 'gcn', which has .*improved"
+    ):
+        GraphCONNet(FEATURES, 8, 3, 2, jk="last")
+    with pytest.raises(TypeError, match="Did you mean 'heads'?"):
+        GraphCONNet(FEATURES, 8, 3, 2, coupling="GATv2Conv", head=2)
+
+
+def test_a_wave_needs_a_layer_that_knows_its_width():
+    with pytest.raises(ValueError, match="start='wave' needs a layer that knows its width"):
+        GraphCONNet(FEATURES, 8, 3, 2, coupling=GCNConv(-1, 8), start="wave")

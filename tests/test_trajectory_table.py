@@ -102,21 +102,8 @@ def test_the_states_of_oscillators_are_their_trajectory(data, integrator, fused)
 
 def test_a_bare_layer_of_oscillators_is_a_model_too(data):
     layer = GraphCON(GCNConv(IN, IN), 5)
-    assert len(_call(layer, data)) == 6
-
-
-def _call(layer, data):
-    """GraphCON takes the edges as the coupling does: a user wraps it to name them."""
-
-    class Wrapped(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = layer
-
-        def forward(self, x, edge_index):
-            return self.layer(x, edge_index)
-
-    return trajectory_table(Wrapped(), data)
+    assert len(trajectory_table(layer, data)) == 6
+    assert len(gradient_norms(layer, data, lambda out: out.square().sum())) > 0
 
 
 def test_a_core_that_only_has_a_trajectory_is_asked_for_it(data):

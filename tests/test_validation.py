@@ -12,6 +12,8 @@ from torch_geometric.nn import GATConv, GCNConv, MixHopConv
 from torch_geometric.utils import to_torch_csr_tensor
 
 from graphcon import GraphCON
+from graphcon.models import GraphCONNet
+from graphcon.stability import DegenerateDynamicsWarning
 
 from graphs import ring
 
@@ -85,6 +87,9 @@ X = torch.randn(6, 4)
         (X, torch.tensor([[0, -1], [1, 2]]), {}, ValueError, r"edge_index names node -1 \(edge 1\)"),
         (X, ring(), {"y": torch.randn(6, 3)}, ValueError, r"y has shape \[6, 3\] and x has \[6, 4\]"),
         (X, ring(), {"y": 0.0}, TypeError, "y is a float"),
+        (X, ring(), {"y": X.double()}, TypeError, "y is torch.float64 and x is torch.float32.*use y.to"),
+        (X.double(), ring(), {}, TypeError, r"x is torch.float64, but the parameters of coupling GCNConv\(4, 4\)"),
+        (X, ring(), {"edge_weight": torch.ones(5)}, ValueError, r"edge_weight has shape \[5\], but edge_index has 12"),
     ],
 )
 @pytest.mark.parametrize("method", ["forward", "trajectory"])
@@ -136,3 +141,20 @@ def test_other_forms_of_a_graph_are_taken():
 
 def test_a_module_list_is_a_list():
     assert not GraphCON(ModuleList([gcn(), gcn()])).shared
+
+
+def test_whole_numbers_and_numbers_of_numpy_are_taken():
+    layer = GraphCON(gcn(), np.int64(3), dt=np.float32(0.5), alpha=np.int64(1))
+    assert (layer.steps, layer.dt, layer.alpha) == (3, 0.5, 1.0)
+
+
+def test_autocast_takes_what_it_casts():
+    with torch.autocast("cpu", torch.bfloat16):
+        assert GraphCON(gcn(), 2)(X.bfloat16(), ring()).shape == X.shape
+
+
+def test_a_warning_points_to_the_line_of_whom_it_is_for():
+    for build in (lambda: GraphCON(gcn(), 3, dt=1.0, alpha=1.0), lambda: GraphCONNet(4, 4, 3, dt=1.0, alpha=1.0)):
+        with pytest.warns(DegenerateDynamicsWarning) as told:
+            build()
+        assert told[0].filename == __file__

@@ -8,10 +8,13 @@ from typing import Any
 from torch.nn import Module
 from torch_geometric.data import Data
 
+from graphcon.oscillator import GraphCON
+
 
 def arguments(model: Module, data: Data) -> dict[str, Any]:
     """What the data have of the arguments that a model's forward names: any of PyG's models, or one of ours."""
-    names = _names(getattr(model.forward, "__func__", model.forward))
+    called = model._layer(0) if isinstance(model, GraphCON) else model  # an oscillator takes what its layer takes
+    names = _names(getattr(called.forward, "__func__", called.forward))
     available = {
         "x": data.x,
         "edge_index": data.edge_index,

@@ -1,6 +1,5 @@
 """An example input of a layer, and how it changes when nodes are renumbered or graphs are put side by side."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
-from graphcon._validation import edge_index_position, width
+from graphcon._validation import arguments_after_x, width
 
 Role = Literal["edge_index", "hyperedge_index", "batch", "edge", "node", "other"]
 
@@ -24,8 +23,7 @@ class Example:
     @classmethod
     def of(cls, layer: Module, x: Tensor | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> "Example":
         """The given example, or a small random graph as wide as the layer takes."""
-        parameters = list(inspect.signature(layer.forward).parameters.values())[1:]
-        names = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+        names = arguments_after_x(layer)
         if len(args) > len(names):
             raise TypeError(
                 f"{len(args)} arguments after x, but forward of {layer} names {len(names)} ({', '.join(names)}): "
@@ -40,11 +38,13 @@ class Example:
                 f"{layer} does not tell its width (in_channels): give an example, check_coupling(layer, x, edge_index)"
             )
         generator = torch.Generator().manual_seed(0)
-        if edge_index_position(layer) is not None and "edge_index" not in named:
+        if "edge_index" in names and "edge_index" not in named:
             ring = torch.arange(8)
             chords = torch.randint(8, (2, 12), generator=generator)
             named["edge_index"] = torch.cat([torch.stack([ring, ring.roll(1)]), chords], dim=1)
-        return cls(torch.randn(8, channels, generator=generator), named)
+        x = torch.randn(8, channels, generator=generator)
+        number = next((p.dtype for p in layer.parameters() if p.is_floating_point()), x.dtype)
+        return cls(x.to(number), named)
 
     def call(self, layer: Callable[..., Any], x: Tensor | None = None) -> Any:
         """Runs the layer, or a GraphCON around it, on the example."""

@@ -4,6 +4,7 @@ import inspect
 import math
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ from torch.nn import Module, ModuleList
 
 def check_number(name: str, value: Any, *, positive: bool) -> float:
     """Returns a finite number that is positive, or at least not negative."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}, but must be a number")
     if not math.isfinite(value) or value < 0 or (positive and value == 0):
         rule = "positive" if positive else "not negative"
@@ -48,8 +49,9 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 
 def check_coupling_and_steps(coupling: Any, steps: Any) -> tuple[Module, int]:
     """Returns the layer shared by all steps or the `ModuleList` with one per step, and the number of steps."""
-    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int)):
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, Integral)):
         raise TypeError(f"steps={steps!r} is a {type(steps).__name__}, but must be a whole number")
+    steps = steps if steps is None else int(steps)
     if steps is not None and steps < 1:
         raise ValueError(f"steps={steps}, but at least one step is needed")
     if isinstance(coupling, Module) and not isinstance(coupling, ModuleList):
@@ -166,22 +168,47 @@ def check_state(x: Any, y: Any, layer: Module) -> None:
             f"x has {x.size(-1)} channels (shape {list(x.shape)}), but coupling {layer} takes {channels}: "
             f"map x to {channels} channels first, e.g. with torch.nn.Linear({x.size(-1)}, {channels})"
         )
+    own = next((parameter.dtype for parameter in layer.parameters() if parameter.is_floating_point()), x.dtype)
+    if own != x.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise TypeError(
+            f"x is {x.dtype}, but the parameters of coupling {layer} are {own}: use x.to({own}), or layer.to({x.dtype})"
+        )
     if y is None:
         return
     if not isinstance(y, Tensor):
         raise TypeError(f"y is a {type(y).__name__}, but must be a tensor of the shape of x, {list(x.shape)}")
     if y.shape != x.shape:
         raise ValueError(f"y has shape {list(y.shape)} and x has {list(x.shape)}, but a velocity has the shape of x")
+    if y.dtype != x.dtype:
+        raise TypeError(f"y is {y.dtype} and x is {x.dtype}, but a velocity is of the type of x: use y.to(x.dtype)")
 
 
-def edge_index_position(layer: Module) -> int | None:
-    """Which of the arguments after x is ``edge_index``; None where the layer has none of that name."""
-    names = [
-        parameter.name
-        for parameter in inspect.signature(layer.forward).parameters.values()
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-    ]
-    return names.index("edge_index") - 1 if "edge_index" in names[1:] else None
+def arguments_after_x(layer: Module) -> tuple[str, ...]:
+    """What a layer calls the arguments that it takes after x, as far as they can be given in order."""
+    parameters = inspect.signature(layer.forward).parameters.values()
+    return tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD)[1:]
+
+
+def check_graph(given: dict[str, Any], num_nodes: int) -> None:
+    """Refuses edges as :func:`check_edge_index` does, and weights or features of another number of edges.
+
+    Args:
+        given: What a layer is given, by name.
+        num_nodes: The number of nodes.
+    """
+    edge_index = given.get("edge_index")
+    if edge_index is None:
+        return
+    check_edge_index(edge_index, num_nodes)
+    if type(edge_index) is not Tensor or edge_index.layout is not torch.strided:
+        return
+    for name in ("edge_weight", "edge_attr"):
+        value = given.get(name)
+        if isinstance(value, Tensor) and (value.dim() == 0 or len(value) != edge_index.size(1)):
+            raise ValueError(
+                f"{name} has shape {list(value.shape)}, but edge_index has {edge_index.size(1)} edges: "
+                f"it must have a row for each"
+            )
 
 
 def check_edge_index(edge_index: Any, num_nodes: int) -> None:

@@ -71,6 +71,8 @@ def choose(mode: str, steps: int, x: Tensor) -> Callable[..., State]:
     """The strategy of that name; ``auto`` stores while the activations are expected to fit into `AUTO_BYTES`."""
     if not torch.is_grad_enabled():
         return store  # nothing is kept either way
+    if mode == "auto" and torch.compiler.is_exporting():
+        return store  # a program is for graphs of any size: it cannot be chosen by one
     if mode == "auto":
         expected = steps * _STATES_PER_STEP * x.numel() * x.element_size()
         mode = "store" if expected <= AUTO_BYTES else "checkpoint"

@@ -1,5 +1,6 @@
 """GraphCON: any message-passing layer as the coupling of damped oscillators."""
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
@@ -103,7 +104,7 @@ class GraphCON(Module):
                 f"dropout={dropout} with integrator={self.integrator.name!r}: a solver that chooses its own steps "
                 "needs a force that is the same at every call; use dropout=0.0, or integrator='strang'"
             )
-        self._edge_index_at = validation.edge_index_position(self._layer(0))
+        self._takes = validation.arguments_after_x(self._layer(0))
         self._warn_of_dynamics()
         if trainable:
             channels = validation.width(self._layer(0))
@@ -201,10 +202,7 @@ class GraphCON(Module):
         """Checks what comes in; returns the walk ``(first, last, x, y, *carried) -> state`` and the first state."""
         if not torch.compiler.is_compiling():
             validation.check_state(x, y, self._layer(0))
-            if "edge_index" in kwargs:
-                validation.check_edge_index(kwargs["edge_index"], x.size(-2))
-            elif self._edge_index_at is not None and self._edge_index_at < len(args):
-                validation.check_edge_index(args[self._edge_index_at], x.size(-2))
+            validation.check_graph(dict(zip(self._takes, args, strict=False)) | kwargs, x.size(-2))
             self._materialize(x)
         couplings = [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
         source = None if self.beta is None else self.beta * x
@@ -291,9 +289,9 @@ class GraphCON(Module):
     def _warn_of_dynamics(self) -> None:
         verdict = self.stability
         if verdict.regime == "degenerate":
-            warnings.warn(self._describe(verdict), DegenerateDynamicsWarning, stacklevel=3)
+            warnings.warn(self._describe(verdict), DegenerateDynamicsWarning, stacklevel=_outside())
         elif verdict.regime == "unstable":
-            warnings.warn(self._describe(verdict), UnstableDynamicsWarning, stacklevel=3)
+            warnings.warn(self._describe(verdict), UnstableDynamicsWarning, stacklevel=_outside())
 
     def _describe(self, verdict: Stability) -> str:
         return f"GraphCON with dt={self.dt:g}, {self._coefficients()} is {verdict}"
@@ -315,6 +313,14 @@ class GraphCON(Module):
         parts += [f"norm={type(self.norms[0]).__name__}"] if self.norms else []
         parts += [] if self.source is None else [f"source={self.source:g}"]
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _outside() -> int:
+    """How far up the first caller is that is not of this package, as seen from who asks: whom a warning is for."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _unset(channels: int | None) -> Parameter:

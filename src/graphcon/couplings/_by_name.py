@@ -86,7 +86,7 @@ def build(name: str, channels: int, **kwargs: Any) -> Module:
     if name in conv.classes and name != "MessagePassing":
         layer = getattr(conv, name)
         widths = [key for key in _WIDTHS if key in signature(layer).parameters]
-        return layer(**dict.fromkeys(widths, channels), **kwargs)
+        return _made(name, layer, kwargs, **dict.fromkeys(widths, channels))
     if name not in COUPLINGS:
         near = get_close_matches(name, [*COUPLINGS, *conv.classes], n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -94,7 +94,23 @@ def build(name: str, channels: int, **kwargs: Any) -> Module:
             f"coupling={name!r} is unknown; choose one of {', '.join(map(repr, COUPLINGS))}, or a layer of "
             f"torch_geometric.nn by its class name.{hint}"
         )
-    return COUPLINGS[name](channels, **kwargs)
+    return _made(name, COUPLINGS[name], kwargs, channels=channels)
+
+
+def _made(name: str, make: Callable[..., Module], kwargs: dict[str, Any], **widths: int) -> Module:
+    try:
+        return make(**widths, **kwargs)
+    except TypeError as error:
+        known = options(name)
+        unknown = [key for key in kwargs if key not in known]
+        if not unknown:
+            raise
+        near = get_close_matches(unknown[0], known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise TypeError(
+            f"{', '.join(unknown)}: neither an option of the network nor of coupling {name!r}, which has "
+            f"{', '.join(known)}.{hint}"
+        ) from error
 
 
 def options(name: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 import torch
 from torch import Tensor
 from torch.nn import Module
+from torch.nn.parameter import is_lazy
 from torch_geometric.nn import GATConv, GCNConv, inits
 
 from graphcon.couplings.identity import IdentityMap
@@ -31,6 +32,8 @@ def start_as_wave(layer: Module, gamma: float) -> None:
     if isinstance(getattr(layer, "lin", None), IdentityMap):
         raise ValueError("start='wave' is a way to set weights, but values=False leaves them out: take one of the two")
     weight = layer.lin.weight if isinstance(layer, GCNConv | GATConv) and layer.lin is not None else None
+    if isinstance(weight, Tensor) and is_lazy(weight):
+        raise ValueError(f"start='wave' needs a layer that knows its width, but this is {layer}: give it in_channels")
     if not isinstance(weight, Tensor) or weight.size(0) != weight.size(1):
         raise ValueError(f"start='wave' is for gcn and gat, with heads side by side; this is a {type(layer).__name__}")
     weight.copy_(gamma * torch.eye(len(weight)))

@@ -3,6 +3,7 @@ gnn-benchmark.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,6 +65,8 @@ def from_pyg(
         task = "node" if first.y.size(0) == first.num_nodes and (len(graphs) == 1 or first.num_nodes != 1) else "graph"
     y = torch.cat([data.y for data in graphs if isinstance(data.y, Tensor)])
     kind = kind or _kind_of(y)
+    if kind == "classification" and y.dim() == 2 and y.size(1) == 1:  # as in OGB
+        graphs, y = [_flat(data) for data in graphs], y.view(-1)
     num_outputs = int(y.max()) + 1 if kind == "classification" else (y.size(1) if y.dim() > 1 else 1)
     edge_index, num_nodes = joined(graphs)
     directed = not is_undirected(edge_index, num_nodes=num_nodes)
@@ -86,6 +89,14 @@ def from_pyg(
         directed=directed,
         notes=count_edges(name, num_nodes, edge_index.numpy(), "with direction" if directed else "both ways"),
     )
+
+
+def _flat(data: Data) -> Data:
+    """The graph with its column of classes as a list of them."""
+    flat = copy(data)
+    assert isinstance(data.y, Tensor)
+    flat.y = data.y.view(-1)
+    return flat
 
 
 def from_networkx(

@@ -96,7 +96,7 @@ class Oscillation:
 
     @property
     def learned(self) -> bool:
-        return isinstance(self.alpha, Tensor) and self.alpha.requires_grad
+        return any(isinstance(value, Tensor) and value.requires_grad for value in (self.alpha, self.gamma))
 
     def coefficients(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Alpha and gamma, one per channel."""

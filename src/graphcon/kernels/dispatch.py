@@ -16,6 +16,7 @@ from graphcon import couplings
 from graphcon.kernels import _runtime
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.layers import cheb, dot_product, gat, gated, gatv2, gcn, gin, gmm, sage, transformer
+from graphcon.kernels.structure import MOST_SLOTS
 
 Bound = Callable[[Tensor], Tensor]
 
@@ -37,7 +38,6 @@ BINDERS: dict[type[Module], tuple[Callable[..., Bound | None], tuple[str, ...]]]
 
 # Modules whose own forward the kernels stand in for: only as they are, without hooks or parametrisations.
 _PARTS = (Linear, pyg.Linear, couplings.IdentityMap, torch.nn.Sigmoid)
-_MOST_SLOTS = 2**31 - 1
 
 
 def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound | None:
@@ -49,7 +49,7 @@ def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
         args: What it takes after x.
         kwargs: What it takes by name.
     """
-    if not _runtime.enabled() or not _takes(x) or _transformed() or _hooked_all():
+    if not _runtime.enabled() or not _takes(x) or _transformed():
         return None
     if type(layer) is couplings.Residual:
         inner = bind(layer.coupling, x, args, kwargs) if _as_it_is(layer) and _as_it_is(layer.lin) else None
@@ -105,6 +105,7 @@ def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
         or layer.decomposed_layers != 1
         or layer.explain
         or layer.node_dim not in (-2, 0)
+        or getattr(layer, "dropout", 0.0) == 1.0  # what is left is divided by the share that is left
     ):
         return False
     # Layers that sum are summed; those that leave the choice tell their binder.
@@ -138,9 +139,15 @@ def _like(part: Module, x: Tensor) -> bool:
 
 
 def _as_it_is(part: Module) -> bool:
-    """Whether nobody would notice that the module is not called: no hooks, and a class we know."""
+    """Whether nobody would notice that the module is not called: a class we know, no hooks, no method of its own."""
     known = type(part) in BINDERS or type(part) in _PARTS or isinstance(part, Aggregation) or type(part) in _CONTAINERS
-    return known and not any(map(part.__dict__.get, _HOOKS))
+    return known and untouched(part)
+
+
+def untouched(part: Module) -> bool:
+    """Whether a module does what its class says: no hooks, and no method put in the place of another."""
+    own = part.__dict__
+    return not (any(map(own.get, _HOOKS)) or any(name in own for name in _METHODS) or _hooked_all())
 
 
 def _hooked_all() -> bool:
@@ -158,6 +165,10 @@ _HOOKS = [
         for what in ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
         for when in ("", "_pre")
     ),
+]
+_METHODS = [
+    *("forward", "propagate", "message", "aggregate", "update"),
+    *("message_and_aggregate", "edge_update", "edge_updater"),
 ]
 _CHOOSING = (pyg.SAGEConv, pyg.GMMConv, couplings.MoNetConv)
 _CONTAINERS = (couplings.Residual, torch.nn.ModuleList)
@@ -177,7 +188,9 @@ def _fits(given: dict[str, Any], x: Tensor) -> bool:
     if not (_ordinary(edge_index) or type(edge_index) is EdgeIndex):
         return False
     edges = edge_index.layout is torch.strided and edge_index.dtype is torch.int64 and edge_index.device.type == "cpu"
-    if not edges or edge_index.dim() != 2 or edge_index.size(1) + x.size(0) > _MOST_SLOTS:
+    if not edges or edge_index.dim() != 2:
+        return False
+    if not torch.compiler.is_compiling() and edge_index.size(1) + x.size(0) > MOST_SLOTS:  # no limit of a program
         return False
     weight, attributes = given.get("edge_weight"), given.get("edge_attr")
     if weight is not None and not (_matches(weight, edge_index, x) and weight.dim() == 1):

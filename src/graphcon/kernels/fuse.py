@@ -8,6 +8,7 @@ import torch.nn.functional as functional
 from torch import Tensor, nn
 
 from graphcon.kernels.coupling import Coupling, Oscillation, walk_shared, walk_steps
+from graphcon.kernels.dispatch import untouched
 
 Walk = Callable[..., tuple[Tensor, ...]]
 
@@ -72,7 +73,7 @@ def _plus(coupling: Callable[[Tensor], Tensor], source: Tensor) -> Callable[[Ten
 def _code(act: Callable[[Tensor], Tensor]) -> tuple[str, float] | None:
     """The name and the parameter of an activation the kernels know."""
     if isinstance(act, nn.Module):
-        if act._forward_hooks or act._forward_pre_hooks or act._backward_hooks:
+        if not untouched(act):
             return None
         if type(act) is nn.LeakyReLU:
             return "relu", act.negative_slope

@@ -63,7 +63,7 @@ def unpacked(plan: Plan, channels: int, parts: Parts, gtheta: Tensor, wanted: Se
         weight, source, target = parts[:3]
         rows = 2 * plan.heads * channels
         gweight, _, *others = torch.split_with_sizes(gtheta, [sizes[0], rows, *sizes[3:]])
-        gsource, gtarget = torch.empty_like(source), torch.empty_like(target)
+        gsource, gtarget = (torch.empty_like(v, memory_format=torch.contiguous_format) for v in (source, target))
         g = gtheta[: sizes[0] + rows].numpy().reshape(-1, channels)
         halves.stack_back(
             _array(weight), _array(source), _array(target), g[-2 * plan.heads :], g, _array(gsource), _array(gtarget)

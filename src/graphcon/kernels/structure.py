@@ -11,7 +11,11 @@ import torch
 from torch import Tensor
 from torch_geometric import EdgeIndex
 
+from graphcon._validation import check_edge_index
 from graphcon.kernels import _runtime
+
+#: Slots are counted in 32 bits.
+MOST_SLOTS = 2**31 - 1
 
 
 class _Parts(NamedTuple):
@@ -45,6 +49,9 @@ class Graph(_Parts):
 @torch.library.custom_op("graphcon::csr", mutates_args=())
 def csr(edge_index: Tensor, nodes: int, loops: bool) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Sorts edges by target and by source. With `loops` every node has exactly one self-loop, the last it came with."""
+    check_edge_index(edge_index, nodes)  # the loops look at nothing twice: an edge to nowhere would end the process
+    if edge_index.size(1) + nodes > MOST_SLOTS:
+        raise ValueError(f"edge_index has {edge_index.size(1):,} edges: with {nodes:,} nodes more than {MOST_SLOTS:,}")
     if edge_index.device.type != "cpu" or not _runtime.compiled(torch.empty(0)):
         ptr, col, tptr, trow, tslot, row, edge = plain_csr(edge_index, nodes, loops)
         return ptr, col, tptr, trow, tslot, row, edge

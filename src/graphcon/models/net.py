@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import torch
 from torch import Tensor
 from torch.nn import Module
 
@@ -42,8 +43,8 @@ class GraphCONNet(GraphNet):
             name. (default: :obj:`True`)
         residual (bool, optional): Adds a linear map of the state inside the activation,
             :math:`\sigma(F(X) + X R)`. Not in the paper's equation. (default: :obj:`False`)
-        norm (str, optional): What normalises the argument of the activation, every step for itself: :obj:`"none"`,
-            :obj:`"batch"` or :obj:`"layer"`. Not in the paper's equation. (default: :obj:`"none"`)
+        norm (str, optional): What normalises the argument of the activation, every step for itself: :obj:`"batch"` or
+            :obj:`"layer"`, :obj:`"none"` for nothing. Not in the paper's equation. (default: :obj:`None`)
         source (float, optional): Adds :math:`\beta X_0` inside the activation, :math:`\beta` learned from this value
             on. Not in the paper's equation. (default: none)
         start (str, optional): How the weights of the coupling start: :obj:`"random"`, as the layer has it, or as a
@@ -77,7 +78,7 @@ class GraphCONNet(GraphNet):
         readout: str = "mean",
         shared: bool = True,
         residual: bool = False,
-        norm: str = "none",
+        norm: str | None = None,
         source: float | None = None,
         start: str = "random",
         input_dropout: float | None = None,
@@ -106,9 +107,10 @@ class GraphCONNet(GraphNet):
             integrator=integrator,
             memory=memory,
             trainable=trainable,
-            norm=None if norm == "none" else build_norms(norm, hidden_channels, num_layers),
+            norm=None if norm in (None, "none") else build_norms(norm, hidden_channels, num_layers),
             source=source,
         )
+        oscillator._materialize(torch.empty(0, hidden_channels))
         super().__init__(
             in_channels,
             hidden_channels,

@@ -1,19 +1,26 @@
 """The training loop for those who prefer Python."""
 
+import hashlib
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import torch
 from lightning_fabric import Fabric
 from torch.nn import Module
 from torch_geometric.data import Data
 
+from graphcon._files import write_json
 from graphcon.data import GraphDataset, Split, convert
-from graphcon.training.config import DataConfig, OptimizerConfig, Recipe, ScheduleConfig, TrainerConfig
+from graphcon.errors import InputError
+from graphcon.training import recipes
+from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.interrupt import gently
 from graphcon.training.loop import Fitted, Reporter, fit_loop
-from graphcon.training.spec import TaskSpec
+from graphcon.training.spec import TaskSpec, training_targets
 
 
 def fit(
@@ -60,34 +67,59 @@ def fit(
         class_weights (bool, optional): Whether rare classes count more. (default: :obj:`False`)
         precision (str, optional): ``32-true``, ``bf16-mixed`` or ``16-mixed``. (default: :obj:`"32-true"`)
         accelerator (str, optional): ``cpu``, ``cuda``, ``mps`` or ``auto``. (default: :obj:`"cpu"`)
-        seed (int, optional): Seed of the batches and the dropout. (default: :obj:`0`)
-        out (str or Path, optional): A folder for the log and the checkpoints; gone on from if it has one.
+        seed (int, optional): Seed of the batches and the dropout; what you draw yourself is not touched by
+            it. (default: :obj:`0`)
+        out (str or Path, optional): A folder for the log and the checkpoints; one of the same training is gone on with.
+            The model is yours to build: ``graphcon.load`` is for the folders of ``graphcon train``.
         reporter (optional): Its ``epoch(record)`` is called after every epoch.
 
     Returns:
         How it ended: epochs, best epoch, metric, value, seconds and why it stopped.
     """
     dataset = data if isinstance(data, GraphDataset) else convert.from_pyg(data, split=split, seed=seed)
-    recipe = Recipe(
-        data=DataConfig(batch_size=batch_size),
-        optimizer=OptimizerConfig(cast(Any, optimizer), lr, weight_decay, clip=clip),
-        schedule=ScheduleConfig(cast(Any, schedule)),
-        trainer=TrainerConfig(
-            epochs=epochs,
-            patience=patience,
-            validate_every=validate_every,
-            metric=cast(Any, metric),
-            loss=cast(Any, loss),
-            class_weights=class_weights,
-            precision=cast(Any, precision),
-        ),
-        seed=seed,
-    )
-    folder = None
-    if out is not None:
-        folder = RunFolder(Path(out))
-        folder.path.mkdir(parents=True, exist_ok=True)
+    told = {
+        "seed": seed,
+        "data.batch_size": batch_size,
+        "optimizer.name": optimizer,
+        "optimizer.lr": lr,
+        "optimizer.weight_decay": weight_decay,
+        "optimizer.clip": clip,
+        "schedule.name": schedule,
+        "trainer.epochs": epochs,
+        "trainer.patience": patience,
+        "trainer.validate_every": validate_every,
+        "trainer.metric": metric,
+        "trainer.loss": loss,
+        "trainer.class_weights": class_weights,
+        "trainer.precision": precision,
+        "trainer.accelerator": accelerator,
+    }
+    recipe = recipes.replace(Recipe(), {field: value for field, value in told.items() if value is not None})
+    folder = None if out is None else _folder(Path(out), model, dataset, recipe)
     fabric = Fabric(accelerator=accelerator, precision=cast(Any, precision), devices=1)
     fabric.launch()
-    with gently():
+    # What the caller draws next is what would have been drawn without this.
+    with gently(), torch.random.fork_rng(devices=None if fabric.device.type == "cuda" else []):
         return fit_loop(model, dataset, TaskSpec.of(dataset), recipe, fabric, folder, reporter)
+
+
+def _folder(path: Path, model: Module, dataset: GraphDataset, recipe: Recipe) -> RunFolder:
+    """The folder, new or of the very same training: one may go on for longer, but not with something else."""
+    longer = replace(recipe, trainer=replace(recipe.trainer, epochs=1, patience=0))
+    parts = [index for _, index in dataset.split.parts()]
+    content = [part.numpy().tobytes() for part in (*parts, training_targets(dataset))]
+    told = {
+        "settings": recipes.to_toml(longer),
+        "model": str(model),
+        "data": f"{dataset.name} {hashlib.sha256(b''.join(content)).hexdigest()}",
+    }
+    path.mkdir(parents=True, exist_ok=True)
+    file = path / "fit.json"
+    before = json.loads(file.read_text()) if file.exists() else told
+    other = [what for what in told if before.get(what) != told[what]]
+    if other:
+        raise InputError(
+            f"out={str(path)!r} holds a training with other {' and '.join(other)}: name another folder, or delete it"
+        )
+    write_json(file, told)
+    return RunFolder(path)

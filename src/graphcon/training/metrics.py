@@ -120,6 +120,22 @@ def update(metrics: MetricCollection, spec: TaskSpec, out: Tensor, y: Tensor) ->
 
 def build_loss(spec: TaskSpec, name: str | None, class_weights: Tensor | None) -> Callable[[Tensor, Tensor], Tensor]:
     """The loss, a function of answers and targets."""
+    loss = _loss(spec, name, class_weights)
+
+    def checked(out: Tensor, y: Tensor) -> Tensor:
+        given = out.size(1) if out.dim() > 1 else 1
+        if given != spec.num_outputs:
+            what = "classes" if spec.kind == "classification" else "labels" if spec.kind == "multilabel" else "values"
+            raise InputError(
+                f"the model has {given} outputs, but the target has {spec.num_outputs} {what}: "
+                f"build it with out_channels={spec.num_outputs}"
+            )
+        return loss(out, y)
+
+    return checked
+
+
+def _loss(spec: TaskSpec, name: str | None, class_weights: Tensor | None) -> Callable[[Tensor, Tensor], Tensor]:
     chosen = _choose("trainer.loss", LOSSES[spec.kind], name, spec.kind)
     if chosen == "cross_entropy":
         return lambda out, y: F.cross_entropy(out, y, weight=class_weights)

@@ -16,7 +16,7 @@ def maximum(ptr, col, x, out, ties):
             other, first = x[col[q]], q == ptr[i]
             for c in range(width):
                 v = other[c]
-                if first or v > top[c]:
+                if first or v > top[c] or v != v:  # as torch: one that is no number is the largest
                     top[c] = v
                     count[c] = 1
                 elif v == top[c]:
