@@ -32,6 +32,13 @@ def _hessian_of_frozen(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
     return _hessian(network, x, edge_index)
 
 
+def _many_gradients_at_once(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
+    out = network(x, edge_index)
+    return torch.autograd.grad(
+        out, list(network.parameters()), torch.eye(4, NODES * CHANNELS).view(4, NODES, CHANNELS), is_grads_batched=True
+    )
+
+
 def _two_inputs(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
     return _gradients(network, (network(x, edge_index) * network(2 * x, edge_index)).sum())
 
@@ -86,6 +93,7 @@ def _changed_in_place(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
     [
         _hessian,
         _hessian_of_frozen,
+        _many_gradients_at_once,
         _two_inputs,
         _added_up,
         _frozen,

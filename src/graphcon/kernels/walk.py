@@ -201,10 +201,7 @@ def _setup(ctx: Any, inputs: tuple, output: tuple) -> None:
 def _back_of_op(ctx: Any, *grads: Any):
     x, y, theta, edge, seeds, saved, *graph = ctx.saved_tensors
     inputs, wanted = (x, y, theta, edge), ctx.needs_input_grad[:4]
-    given = [
-        torch.zeros_like(value, memory_format=torch.contiguous_format) if g is None else g
-        for g, value in zip(grads[:4], inputs, strict=True)
-    ]
+    given = [_given(g, value) for g, value in zip(grads[:4], inputs, strict=True)]
     if torch.is_grad_enabled():
         found = _back_in_torch(given, inputs, wanted, graph, seeds, ctx.steps, ctx.plan)
     else:
@@ -256,23 +253,36 @@ class EagerWalk(torch.autograd.Function):
         x, y, edge, seeds, saved, theta, *parameters = ctx.saved_tensors
         steps, plan, need, wanted = ctx.steps, ctx.plan, ctx.need, ctx.needs_input_grad
         whole, wanted_parameters = len(parameters) > 1, wanted[8:]
-        # Gradients that autograd gave are not ours to write to.
-        gx, gy, gtheta = _ours(gx, x), _ours(gy, y), _ours(gtheta, theta)
-        gedge = _ours(gedge, edge) if wanted[2] else edge[:0]
-        if torch.is_grad_enabled():
-            theta = pack(plan, x.size(1), parameters) if whole else theta
-            inputs, asked = (x, y, theta, edge), (*wanted[:2], any(wanted_parameters), wanted[2])
-            found = _back_in_torch((gx, gy, gtheta, gedge), inputs, asked, ctx.graph, seeds, steps, plan)
-            gx, gy, gtheta, gedge = found[0], found[1], cast(Tensor, found[2]), found[3]
-            back = back_in_torch
+        if torch.is_grad_enabled() or any(map(_is_many, (gx, gy, gtheta, gedge))):
+            with torch.enable_grad():
+                theta = pack(plan, x.size(1), parameters) if whole else theta
+                inputs, asked = (x, y, theta, edge), (*wanted[:2], any(wanted_parameters), wanted[2])
+                given = [_given(g, value) for g, value in zip((gx, gy, gtheta, gedge), inputs, strict=True)]
+                gx, gy, gtheta, gedge = _back_in_torch(given, inputs, asked, ctx.graph, seeds, steps, plan)
+                gtheta = cast(Tensor, gtheta)
+                into = back_in_torch(plan, x.size(1), parameters, gtheta, wanted_parameters) if whole else (gtheta,)
         else:
+            # Gradients that autograd gave are not ours to write to.
+            gx, gy, gtheta = _ours(gx, x), _ours(gy, y), _ours(gtheta, theta)
+            gedge = _ours(gedge, edge) if wanted[2] else edge[:0]
             gx, gy, gtheta, gedge = _run_back(
                 gx, gy, gtheta, gedge, x, y, theta, edge, saved, ctx.graph, seeds, steps, plan, need
             )
-            back = unpacked
-        into = back(plan, x.size(1), parameters, gtheta, wanted_parameters) if whole else (gtheta,)
+            into = unpacked(plan, x.size(1), parameters, gtheta, wanted_parameters) if whole else (gtheta,)
         found = gx if wanted[0] else None, gy if wanted[1] else None, gedge if wanted[2] else None
         return *found, None, None, None, None, None, *into
+
+
+_BATCHED: Any = torch._C._parse_dispatch_key("Batched")  # torch has no public name for it
+
+
+def _is_many(g: Tensor | None) -> bool:
+    """Whether it stands for many gradients at once, as of a whole Jacobian."""
+    return g is not None and torch._C._dispatch_keys(g).has(_BATCHED)
+
+
+def _given(g: Tensor | None, like: Tensor) -> Tensor:
+    return torch.zeros_like(like, memory_format=torch.contiguous_format) if g is None else g
 
 
 def _ours(given: Tensor | None, like: Tensor) -> Tensor:
