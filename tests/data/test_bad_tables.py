@@ -30,7 +30,24 @@ CASES = {
         NODES,
         with_row(EDGES, 4, "2,77"),
         [],
-        ["edges.csv, row 4, column 'target': 77", "no node of that id", "Add the node"],
+        ["edges.csv, row 4, column 'target': '77'", "no node of that id", "Add the node"],
+    ),
+    "an id with a point": (
+        NODES,
+        with_row(EDGES, 5, "3.0,4"),
+        [],
+        ["edges.csv, row 5, column 'source': '3.0'. nodes.csv has no node of that id"],
+    ),
+    "ids with zeros in one table": (
+        NODES.replace("\n", "\n0").removesuffix("0"),
+        EDGES,
+        [],
+        [
+            "edges.csv, row 2, column 'source': '0' (10 rows in all)",
+            "its column 'id', the first is '00'",
+            "here are integers, there text",
+            "the same way in both tables",
+        ],
     ),
     "unknown text id": (
         NODES,
@@ -42,7 +59,7 @@ CASES = {
         with_row(NODES, 6, "1,9,u"),
         EDGES,
         [],
-        ["nodes.csv, row 6, column 'id': 1", "that of row 3 already"],
+        ["nodes.csv, row 6, column 'id': '1'", "that of row 3 already"],
     ),
     "empty id": (with_row(NODES, 6, ",9,u"), EDGES, [], ["nodes.csv, row 6, column 'id': an empty cell"]),
     "empty end of an edge": (
@@ -245,7 +262,7 @@ def test_the_same_from_a_process_of_its_own(tmp_path):
     command = [sys.executable, "-m", "graphcon.cli", "data", "--nodes", "nodes.csv", "--edges", "edges.csv"]
     done = subprocess.run([*command, "--target", "label"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("graphcon: edges.csv, row 4, column 'target': 77.")
+    assert done.stderr.startswith("graphcon: edges.csv, row 4, column 'target': '77'.")
     assert "Traceback" not in done.stderr
 
 
@@ -296,7 +313,7 @@ def test_graphs_that_do_not_fit_are_refused(tmp_path, monkeypatch, capsys):
         "y",
     ]
     assert cli.main(arguments) == 2
-    assert "edges.csv, row 2, column 'target': 2. The edge joins nodes of two graphs" in capsys.readouterr().err
+    assert "edges.csv, row 2, column 'target': '2'. The edge joins nodes of two graphs" in capsys.readouterr().err
     (tmp_path / "edges.csv").write_text("source,target\n0,1\n")
     (tmp_path / "graphs.csv").write_text("graph_id,y\na,1.5\n")
     assert cli.main(arguments) == 2

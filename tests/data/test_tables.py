@@ -100,6 +100,40 @@ def test_integer_ids_in_any_order_are_looked_up(write):
     assert dataset.data.edge_index.tolist() == [[1, 2, 0], [0, 3, 2]]
 
 
+def test_ids_are_kept_as_they_are_written(write, tmp_path):
+    nodes, edges = write(nodes="id,f,label\n007,1,u\n7,2,v\n00,3,u\n1e3,4,v\n", edges="source,target\n007,7\n00,1e3\n")
+    dataset, schema = read_tables(nodes, edges, target="label", directed=True)
+    assert dataset.data.edge_index.tolist() == [[0, 2], [1, 3]]
+    assert schema.apply(nodes, edges).ids.to_list() == ["007", "7", "00", "1e3"]
+    pl.read_csv(nodes, schema_overrides={"id": pl.String}).write_parquet(tmp_path / "n.parquet")
+    again, _ = read_tables(tmp_path / "n.parquet", edges, target="label", directed=True)
+    assert torch.equal(again.data.edge_index, dataset.data.edge_index)
+
+
+def test_ids_of_graphs_are_kept_as_they_are_written(write):
+    nodes, edges, graphs = write(
+        nodes=GRAPH_NODES.replace("g1,", "007,").replace("g2,", "7,"),
+        edges=GRAPH_EDGES.replace("g1,", "007,").replace("g2,", "7,"),
+        graphs="graph_id,value\n"
+        + "".join(f"{['g0', '007', '7'][g] if g < 3 else f'g{g}'},{g}.5\n" for g in range(10)),
+    )
+    _, schema = read_tables(nodes, edges, graphs, target="value")
+    assert schema.apply(nodes, edges, graphs).ids.to_list()[:3] == ["g0", "007", "7"]
+    assert schema.apply(nodes, edges).ids.to_list()[:3] == ["g0", "007", "7"]
+
+
+def test_integers_of_parquet_are_the_ids_that_csv_writes_so(write, tmp_path):
+    _, edges = write(nodes=NODES, edges="source,target\n16,8\n8,4\n")
+    frame = pl.DataFrame({"id": [4, 8, 16, 32], "f": [1.0, 2, 3, 4], "label": ["u", "v"] * 2})
+    frame.write_parquet(tmp_path / "n.parquet")
+    dataset, schema = read_tables(tmp_path / "n.parquet", edges, target="label", directed=True)
+    assert dataset.data.edge_index.tolist() == [[2, 1], [1, 0]]
+    assert schema.apply(tmp_path / "n.parquet", edges).ids.to_list() == [4, 8, 16, 32]
+    frame.with_columns(pl.col("id").cast(pl.Float64)).write_parquet(tmp_path / "n.parquet")
+    with pytest.raises(InputError, match=r"the first is 4.0.*here are integers, there numbers with a point"):
+        read_tables(tmp_path / "n.parquet", edges, target="label")
+
+
 @given(ids=st.sets(st.integers(-(2**40), 2**40), min_size=4, max_size=12), data=st.data())
 def test_ids_are_found_wherever_they_lie(ids, data):
     """Close together or far apart, in any order: two ways of looking up, one answer."""

@@ -73,13 +73,8 @@ def connect(
             found = _look_up(ids, values)
         unknown = found < 0
         if unknown.any():
-            where = f"its column '{identity}'"
-            if identity is None:
-                where = "the numbers of its rows from 0, since no column is called id: name it with --id"
             edges.refuse(
-                column,
-                pl.Series(unknown),
-                f"{nodes.path} has no node of that id (ids are in {where}). Add the node, or delete the edge.",
+                column, pl.Series(unknown), _unknown_rule(nodes, identity, values, all_unknown=bool(unknown.all()))
             )
         ends.append(found)
     pair = np.stack(ends)
@@ -92,6 +87,27 @@ def connect(
         pair = np.concatenate([pair, pair[::-1, back]], axis=1)
         row = np.concatenate([row, back])
     return Connection(pair, row, notes)
+
+
+def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, *, all_unknown: bool) -> str:
+    """What to say of an end of an edge that is no node."""
+    if identity is None:
+        where = "ids are the numbers of its rows from 0, since no column is called id: name it with --id"
+        return f"{nodes.path} has no node of that id ({where}). Add the node, or delete the edge."
+    ids = nodes.frame[identity]
+    rule = f"{nodes.path} has no node of that id (ids are in its column '{identity}'"
+    # Text that is all integers is compared as integers would be.
+    here, there = (pl.Int64 if _integers(series) is not None else series.dtype for series in (values, ids))
+    if all_unknown and here != there:
+        return (
+            f"{rule}, the first is {ids[0]!r}). None of this column is one: ids here are {_kind(here)}, there "
+            f"{_kind(there)}. Write them the same way in both tables."
+        )
+    return f"{rule}). Add the node, or delete the edge."
+
+
+def _kind(dtype: pl.DataType | type[pl.DataType]) -> str:
+    return "integers" if dtype.is_integer() else "numbers with a point" if dtype.is_float() else "text"
 
 
 def number_graphs(nodes: Table, graph: str, graphs: Table | None, column: str | None) -> np.ndarray:
@@ -130,10 +146,12 @@ def check_within_graphs(edges: Table, roles: EdgeRoles, pair: np.ndarray, number
 
 
 def _look_up(keys: pl.Series, values: pl.Series) -> np.ndarray:
-    """The place of every value among the keys, -1 where it is none of them."""
-    integers = all(series.dtype.is_integer() and series.dtype != pl.UInt64 for series in (keys, values))
-    if integers and len(keys):
-        numbers, asked = (series.cast(pl.Int64).to_numpy() for series in (keys, values))
+    """The place of every value among the keys, -1 where it is none of them: compared as they are written."""
+    numbers, asked = _integers(keys), _integers(values)
+    if numbers is None or asked is None:
+        keys, values = keys.cast(pl.String), values.cast(pl.String)
+    else:
+        keys, values = pl.Series(numbers), pl.Series(asked)
         low, high = int(numbers.min()), int(numbers.max())
         # Ids that lie close together are looked up in an array: ten times as fast as a join.
         if high - low < 8 * (len(keys) + len(values)):
@@ -141,10 +159,21 @@ def _look_up(keys: pl.Series, values: pl.Series) -> np.ndarray:
             place[numbers - low] = np.arange(len(numbers))
             inside = (asked >= low) & (asked <= high)
             return np.where(inside, place[np.where(inside, asked - low, 0)], -1)
-    kind = pl.Int64 if integers else pl.String
-    table = pl.DataFrame({"key": keys.cast(kind), "place": np.arange(len(keys))})
-    found = pl.DataFrame({"key": values.cast(kind)}).join(table, on="key", how="left", maintain_order="left")
+    table = pl.DataFrame({"key": keys, "place": np.arange(len(keys))})
+    found = pl.DataFrame({"key": values}).join(table, on="key", how="left", maintain_order="left")
     return found["place"].fill_null(-1).to_numpy(writable=True)
+
+
+def _integers(values: pl.Series) -> np.ndarray | None:
+    """Ids as integers, None where one of them would not be written that way: 007, 3.0 or a word."""
+    if values.dtype.is_integer() and values.dtype != pl.UInt64:
+        return values.cast(pl.Int64).to_numpy()
+    if values.dtype != pl.String:
+        return None
+    numbers = values.cast(pl.Int64, strict=False)
+    if numbers.null_count() or not (numbers.cast(pl.String) == values).all():
+        return None
+    return numbers.to_numpy()
 
 
 def _look_up_in_graph(graph: pl.Series, ids: pl.Series, of: pl.Series, values: pl.Series) -> np.ndarray:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -15,6 +16,8 @@ import polars as pl
 from graphcon.errors import InputError
 
 _TEXT, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
+IdColumns = Callable[[list[str]], Collection[str | None]]
+"""Which columns of a header hold ids: these are read as they are written, 007 is not 7."""
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 
 
@@ -56,13 +59,16 @@ class Table:
             )
 
 
-def read_file(path: str | Path, delimiter: str | None = None, null_values: tuple[str, ...] = ()) -> Table:
+def read_file(
+    path: str | Path, delimiter: str | None = None, null_values: tuple[str, ...] = (), ids: IdColumns = lambda _: ()
+) -> Table:
     """The table in a file, by its ending.
 
     Args:
         path: A ``.csv``, ``.tsv``, ``.txt`` (each also with ``.gz``) or ``.parquet`` file.
         delimiter: What divides the fields of a text file.
         null_values: Texts that mean an empty cell.
+        ids: Tells the columns of a text file that hold ids.
     """
     path = Path(path)
     if not path.is_file():
@@ -74,7 +80,7 @@ def read_file(path: str | Path, delimiter: str | None = None, null_values: tuple
         table = _read_parquet(path)
     elif ending in _TEXT:
         delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
-        table = _read_text(path, packed, delimiter, null_values)
+        table = _read_text(path, packed, delimiter, null_values, ids)
     else:
         raise InputError(f"{path}: must end in .csv, .tsv, .txt (or these with .gz) or .parquet.")
     if table.frame.height == 0:
@@ -89,7 +95,7 @@ def _read_parquet(path: Path) -> Table:
         raise InputError(f"{path}: is no Parquet file ({_first_line(error)}). Write it again.") from error
 
 
-def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...]) -> Table:
+def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...], ids: IdColumns) -> Table:
     # What a shell passes on for a tab.
     delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
     if len(delimiter) != 1:
@@ -103,7 +109,13 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
         raise InputError(f"{path}: is empty. It must hold a header and a row per record.")
     header = _check_header(path, content, delimiter)
     _check_rows(path, content, delimiter, len(header))
-    options = {"separator": delimiter, "null_values": list(null_values), "raise_if_empty": False}
+    texts = {name: pl.String for name in ids(header) if name in header}
+    options = {
+        "separator": delimiter,
+        "null_values": list(null_values),
+        "schema_overrides": texts,
+        "raise_if_empty": False,
+    }
     try:
         try:
             # Ten thousand rows tell the types of nearly all columns; where they do not, all rows are asked.

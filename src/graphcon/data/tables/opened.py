@@ -1,7 +1,9 @@
 """Own tables opened: read, every column given its role, nodes and edges joined. Needs no PyTorch."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -17,6 +19,7 @@ from graphcon.data.tables.roles import (
     find_edge_roles,
     find_graph_roles,
     find_node_roles,
+    id_columns,
 )
 from graphcon.errors import InputError
 
@@ -82,10 +85,11 @@ def open_tables(nodes: Source | None, edges: Source | None, graphs: Source | Non
     return OpenTables(node_table, edge_table, graph_table, roles, edge_roles, graph_roles, joined, number)
 
 
-def as_table(source: Source, label: str, options: TableOptions) -> Table:
+def as_table(source: Source, label: Literal["nodes", "edges", "graphs"], options: TableOptions) -> Table:
     """A table from a file or a data frame; the latter goes by `label` in messages."""
     if not isinstance(source, pl.DataFrame):
-        return read_file(source, options.delimiter, options.null_values)
+        ids = partial(id_columns, table=label, options=options)
+        return read_file(source, options.delimiter, options.null_values, ids)
     if source.height == 0:
         raise InputError(f"{label}: the data frame has no rows. Add a row per record.")
     return Table(label, source)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from graphcon.data._options import TableOptions
 from graphcon.data.tables.files import Table
@@ -55,6 +56,19 @@ class GraphRoles:
     graph: str
     target: tuple[str, ...]
     split: tuple[str, ...]
+
+
+def id_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
+    """The columns of a table that hold ids, of nodes or of graphs."""
+    named = {"id": options.id, "source": options.source, "destination": options.destination}
+    named["graph"] = options.graph_id if options.graph_id in columns else None
+    roles = {"nodes": ("id", "graph"), "edges": ("source", "destination", "graph"), "graphs": ("graph",)}[table]
+    found = {name for role in roles if (name := named[role] or _by_name(columns, role))}
+    if table == "edges" and len(columns) == 2:
+        return set(columns)
+    if table == "graphs" and not found:
+        return {_by_name(columns, "id") or columns[0]}
+    return found
 
 
 def check_named(tables: Sequence[Table], options: TableOptions) -> None:
@@ -132,7 +146,11 @@ def _find(table: Table, role: str, named: str | None, option: str) -> str | None
     if named is not None:
         table.require(named, option)
         return named
-    known = {column.lower().replace("_", "").replace(" ", ""): column for column in table.frame.columns}
+    return _by_name(table.frame.columns, role)
+
+
+def _by_name(columns: Sequence[str], role: str) -> str | None:
+    known = {column.lower().replace("_", "").replace(" ", ""): column for column in columns}
     return next((known[name] for name in NAMES[role] if name in known), None)
 
 

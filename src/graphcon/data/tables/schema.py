@@ -118,9 +118,9 @@ class TableSchema:
         Raises:
             InputError: A column is missing, or the tables are bad.
         """
-        read = [read_file(path, self.delimiter, self.null_values) for path in (nodes, edges)]
-        node_table, edge_table = read
-        graph_table = read_file(graphs, self.delimiter, self.null_values) if graphs is not None else None
+        node_table = self._read(nodes, self.id, self.graph)
+        edge_table = self._read(edges, self.edges.source, self.edges.destination, self.edges.graph)
+        graph_table = None if graphs is None else self._read(graphs, self.graphs)
         self._check_columns(node_table, edge_table)
         notes = self._new_columns(node_table, edge_table)
         in_graph = self.graph if self.edges.graph is not None else None
@@ -168,6 +168,9 @@ class TableSchema:
             return [data], notes
         graph_y = y if self.task == "graph" else None
         return _divide(torch.from_numpy(number), edge_index, tensors, edge_tensors, graph_y), notes
+
+    def _read(self, path: str | Path, *ids: str | None) -> Table:
+        return read_file(path, self.delimiter, self.null_values, lambda _: ids)
 
     def _check_columns(self, nodes: Table, edges: Table) -> None:
         for name, role in ((self.id, "the ids"), (self.graph, "the graphs")):
