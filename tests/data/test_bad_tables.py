@@ -9,6 +9,7 @@ import pytest
 from graphcon import cli
 
 NODES = "id,f,label\n" + "".join(f"{i},{i}.5,{'uv'[i % 2]}\n" for i in range(10))
+VALUES = "id,f,label\n" + "".join(f"{i},{i}.5,{i * i}.25\n" for i in range(10))
 EDGES = "source,target\n" + "".join(f"{i},{(i + 1) % 10}\n" for i in range(10))
 
 
@@ -218,6 +219,43 @@ CASES = {
         EDGES,
         [],
         ["row 2, column 'label': inf", "finite"],
+    ),
+    "text among the values to predict": (
+        with_row(VALUES, 5, "3,1,N/A"),
+        EDGES,
+        [],
+        [
+            "nodes.csv, row 5, column 'label': 'N/A'",
+            "Most cells of this column are numbers",
+            "--null-values",
+            "--kind classification",
+        ],
+    ),
+    "text among the classes that are numbers": (
+        with_row(NODES.replace("u\n", "1\n").replace("v\n", "2\n"), 5, "3,1,unknown"),
+        EDGES,
+        [],
+        ["nodes.csv, row 5, column 'label': 'unknown'", "--kind classification"],
+    ),
+    "nan as the target": (with_row(VALUES, 5, "3,1,nan"), EDGES, [], ["row 5, column 'label': 'nan'", "finite"]),
+    "inf as the target": (with_row(VALUES, 5, "3,1,inf"), EDGES, [], ["row 5, column 'label': inf", "finite"]),
+    "nan where values are said": (
+        with_row(VALUES, 5, "3,1,nan"),
+        EDGES,
+        ["--kind", "regression"],
+        ["row 5, column 'label': 'nan'", "finite"],
+    ),
+    "nan where classes are said": (
+        with_row(VALUES, 5, "3,1,nan"),
+        EDGES,
+        ["--kind", "classification"],
+        ["row 5, column 'label': 'nan'", "finite"],
+    ),
+    "text among several targets": (
+        with_row(VALUES, 5, "3,N/A,1.5"),
+        EDGES,
+        ["--target", "f", "label"],
+        ["row 5, column 'f': 'N/A'", "--null-values"],
     ),
     "negative seed": (NODES, EDGES, ["--seed", "-1"], ["--seed -1", "must not be negative"]),
     "shares above one": (

@@ -223,6 +223,16 @@ def test_a_missing_category_is_a_category_of_its_own(write):
     assert dataset.data.x[2].tolist() == [0, 0, 1]
 
 
+def test_a_new_target_is_checked_as_that_of_the_training(write):
+    rows = [f"{i},{i},{i * i}.5\n" for i in range(12)]
+    nodes, edges = write(nodes="id,f,value\n" + "".join(rows), edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="value")
+    assert dataset.kind == "regression"
+    (nodes,) = write(nodes="id,f,value\n0,1,nan\n" + "".join(rows[1:]))
+    with pytest.raises(InputError, match=r"nodes.csv, row 2, column 'value': 'nan'. A target must be a finite number"):
+        schema.apply(nodes, edges)
+
+
 def test_several_targets_of_zeros_and_ones_are_labels(write):
     text = "id,f,l1,l2\n" + "".join(f"{i},{i},{i % 2},{i % 3 == 0:d}\n" for i in range(12))
     nodes, edges = write(nodes=text, edges="source,target\n0,1\n")

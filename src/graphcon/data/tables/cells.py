@@ -11,6 +11,7 @@ from graphcon.errors import InputError
 Role = Literal["number", "boolean", "category", "index", "words", "vector"]
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _LARGEST = float(np.finfo(np.float32).max)
+_MOSTLY = 0.5
 
 
 def clean(table: Table, name: str, role: Role) -> pl.Series:
@@ -43,6 +44,14 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
             "A feature must be a finite number: correct it, or leave the cell empty and choose --missing.",
         )
     return numbers
+
+
+def odd_among_numbers(values: pl.Series) -> pl.Series | None:
+    """Which cells of a column of text are no numbers; None where most are none, and it is text indeed."""
+    sample = values.drop_nulls().head(10_000).cast(pl.Float64, strict=False)
+    if sample.null_count() >= (1 - _MOSTLY) * len(sample):
+        return None
+    return values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
 
 
 def _split_words(values: pl.Series) -> pl.Series:
