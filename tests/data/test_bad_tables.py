@@ -63,6 +63,24 @@ CASES = {
         ["nodes.csv, row 6, column 'id': '1'", "that of row 3 already"],
     ),
     "empty id": (with_row(NODES, 6, ",9,u"), EDGES, [], ["nodes.csv, row 6, column 'id': an empty cell"]),
+    "empty id in quotes": (
+        with_row(NODES, 6, '"",9,u'),
+        EDGES,
+        [],
+        ["nodes.csv, row 6, column 'id': an empty cell"],
+    ),
+    "empty feature in quotes": (
+        with_row(NODES, 5, '3,"",v'),
+        EDGES,
+        [],
+        ["nodes.csv, row 5, column 'f': an empty cell", "--missing"],
+    ),
+    "empty category in quotes": (
+        with_row(NODES.replace(".5,", "x,").replace("8x", "1x").replace("9x", "2x"), 5, '3,"",v'),
+        EDGES,
+        [],
+        ["nodes.csv, row 5, column 'f': an empty cell", "--missing"],
+    ),
     "empty end of an edge": (
         NODES,
         with_row(EDGES, 3, "1,"),

@@ -251,6 +251,15 @@ def test_rows_without_target_belong_to_the_graph_and_to_no_part(write):
     assert statistics(dataset).balance == (("u", 5), ("v", 5))
 
 
+@pytest.mark.parametrize(("known", "kind"), [("uv", "classification"), (("1.5", "2.5"), "regression")])
+def test_an_empty_target_in_quotes_is_empty(write, known, kind):
+    rows = "".join(f'"{i}","{i}","{known[i % 2] if i < 10 else ""}"\n' for i in range(12))
+    nodes, edges = write(nodes="id,f,label\n" + rows, edges="source,target\n0,11\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert dataset.kind == kind
+    assert "2 of 12 rows have no target" in " ".join(dataset.notes)
+
+
 GRAPH_NODES = "graph_id,id,f\n" + "".join(f"g{g},{i},{g + i}\n" for g in range(10) for i in range(3))
 GRAPH_EDGES = "graph_id,source,target\n" + "".join(f"g{g},{i},{i + 1}\n" for g in range(10) for i in range(2))
 

@@ -112,7 +112,7 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
     texts = {name: pl.String for name in ids(header) if name in header}
     options = {
         "separator": delimiter,
-        "null_values": list(null_values),
+        "null_values": ["", *null_values],  # "" in quotes is as empty as nothing
         "schema_overrides": texts,
         "raise_if_empty": False,
     }
