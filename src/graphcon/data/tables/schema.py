@@ -35,12 +35,14 @@ class NewData:
         graphs: The graphs, one where there is no column of graphs.
         ids: The ids of the nodes in the order of the graphs' nodes, or of the graphs where these have the
             target.
+        graph_ids: The ids of these nodes' graphs, None where there is one graph, or graphs have the target.
         has_target: Whether ``y`` is there, to compare predictions with.
         notes: Unknown categories, new columns, self-loops and the like, a sentence each.
     """
 
     graphs: list[Data]
     ids: pl.Series
+    graph_ids: pl.Series | None
     has_target: bool
     notes: tuple[str, ...]
 
@@ -136,8 +138,8 @@ class TableSchema:
         has_target = owner is not None and set(self.target.names) <= set(owner.frame.columns)
         y = encode_target(owner, self.target) if has_target and owner is not None else None
         made, found = self.assemble(node_table, edge_table, joined, number, y)
-        ids = self._ids(node_table, graph_table, number)
-        return NewData(made, ids, has_target, (*notes, *joined.notes, *found))
+        ids, graph_ids = self._ids(node_table, graph_table, number)
+        return NewData(made, ids, graph_ids, has_target, (*notes, *joined.notes, *found))
 
     def assemble(
         self, nodes: Table, edges: Table, joined: Connection, number: np.ndarray | None, y: Tensor | None
@@ -194,14 +196,17 @@ class TableSchema:
                 notes.append(f"{table.path}: column(s) {', '.join(new)} are new since training, and not used.")
         return notes
 
-    def _ids(self, nodes: Table, graphs: Table | None, number: np.ndarray | None) -> pl.Series:
+    def _ids(self, nodes: Table, graphs: Table | None, number: np.ndarray | None) -> tuple[pl.Series, pl.Series | None]:
         if self.task == "graph":
             assert self.graph is not None
             if graphs is not None and self.graphs is not None:
-                return graphs.frame[self.graphs]
-            return nodes.frame[self.graph].unique(maintain_order=True)
+                return graphs.frame[self.graphs], None
+            return nodes.frame[self.graph].unique(maintain_order=True), None
         ids = pl.Series("id", np.arange(nodes.frame.height)) if self.id is None else nodes.frame[self.id]
-        return ids if number is None else ids.gather(np.argsort(number, kind="stable"))
+        if number is None or self.graph is None:
+            return ids, None
+        order = np.argsort(number, kind="stable")
+        return ids.gather(order), nodes.frame[self.graph].gather(order)
 
     def to_dict(self) -> dict:
         """Plain values, for JSON."""
