@@ -157,6 +157,15 @@ def test_quotes_may_hold_the_delimiter_and_a_newline(write):
     assert schema.apply(nodes, edges).ids.to_list() == ["a,1", "b\n2", 'c "3"', "d"]
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_lines_end_as_any_system_ends_them(tmp_path, end):
+    for name, text in (("nodes", NODES), ("edges", EDGES)):
+        (tmp_path / f"{name}.csv").write_text(text.replace("\n", end), newline="")
+    dataset, _ = read_tables(tmp_path / "nodes.csv", tmp_path / "edges.csv", target="label")
+    assert dataset.class_names == ("no", "yes")
+    assert dataset.data.edge_index.tolist() == [[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]]
+
+
 def test_without_ids_rows_count_from_zero(write):
     nodes, edges = write(nodes="f,label\n1,u\n2,v\n3,u\n4,v\n", edges="a,b\n0,3\n1,2\n")
     dataset, _ = read_tables(nodes, edges, target="label", directed=True)

@@ -105,6 +105,8 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
     except (OSError, EOFError) as error:
         raise InputError(f"{path}: cannot be unpacked ({_first_line(error)}). Write it again.") from error
     content = content.removeprefix(b"\xef\xbb\xbf")
+    if b"\n" not in content:
+        content = content.replace(b"\r", b"\n")  # how old spreadsheets end a line
     if not content.strip():
         raise InputError(f"{path}: is empty. It must hold a header and a row per record.")
     header = _check_header(path, content, delimiter)
