@@ -186,6 +186,42 @@ CASES = {
         ["nodes.csv, row 7: has 4 fields, the header has 3"],
     ),
     "too few fields": (with_row(NODES, 7, "5,1"), EDGES, [], ["nodes.csv, row 7: has 2 fields"]),
+    "a quote left open before a number": (
+        with_row(NODES, 7, '5,"0.3,v'),
+        EDGES,
+        [],
+        ["nodes.csv, row 7: a quote opens in this row", "Close it"],
+    ),
+    "a quote left open before a text": (
+        with_row(NODES, 7, '5,0.3,"v'),
+        EDGES,
+        [],
+        ["nodes.csv, row 7: a quote opens in this row", "Close it"],
+    ),
+    "a quote left open before others": (
+        with_row(with_row(with_row(NODES, 2, '0,0.5,"u"'), 7, '5,0.3,"v'), 9, '7,0.3,"v"'),
+        EDGES,
+        [],
+        ["nodes.csv, row 7: a quote opens in this row"],
+    ),
+    "two quotes left open": (
+        with_row(with_row(NODES, 7, '5,0.3,"v'), 9, '7,0.3,"v'),
+        EDGES,
+        [],
+        ["nodes.csv, row 7: a quote opens in this row"],
+    ),
+    "a quote in a cell without quotes": (
+        with_row(NODES, 7, '5,0.3,5" pipe'),
+        EDGES,
+        [],
+        ["nodes.csv: cannot be read as CSV", "a cell that holds a quote must be in quotes"],
+    ),
+    "lines that end in two ways": (
+        NODES.replace("\n", "\r", 3),
+        EDGES,
+        [],
+        ["nodes.csv, row 1: lines end in two ways"],
+    ),
     "two columns of a name": (
         NODES.replace("id,f,label", "id,f,f"),
         EDGES,
@@ -296,8 +332,8 @@ CASES = {
 def test_bad_tables_end_in_exit_code_2_and_a_message_that_teaches(case, tmp_path, monkeypatch, capsys):
     nodes, edges, options, expected = CASES[case]
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "nodes.csv").write_text(nodes)
-    (tmp_path / "edges.csv").write_text(edges or "")
+    (tmp_path / "nodes.csv").write_text(nodes, newline="")
+    (tmp_path / "edges.csv").write_text(edges or "", newline="")
     arguments = ["data", "--nodes", "nodes.csv", "--edges", "edges.csv"]
     arguments += [] if "--target" in options else ["--target", "label"]
     if edges is None:
@@ -327,7 +363,7 @@ def test_what_is_not_utf_8_is_told_the_row(tmp_path, monkeypatch, capsys):
     (tmp_path / "nodes.csv").write_bytes(NODES.replace("4.5,u", "4.5,gr\u00fcn").encode("latin-1"))
     (tmp_path / "edges.csv").write_text(EDGES)
     assert cli.main(["data", "--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]) == 2
-    assert "UTF-8" in capsys.readouterr().err
+    assert "nodes.csv, row 6: is not UTF-8. Save the file with that encoding." in capsys.readouterr().err
 
 
 def test_a_parquet_file_that_is_none_is_refused(tmp_path, monkeypatch, capsys):

@@ -6,7 +6,7 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -125,7 +125,12 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
         except pl.exceptions.ComputeError:
             frame = pl.read_csv(content, infer_schema_length=None, **options)
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"{path}: cannot be read as CSV ({_first_line(error)}). Save it as UTF-8.") from error
+        for _ in _records(path, content, delimiter):  # tells the row, where a row is to blame
+            pass
+        raise InputError(
+            f"{path}: cannot be read as CSV ({_first_line(error)}). Save it as plain CSV; a cell that holds a quote "
+            "must be in quotes, and the quote written twice."
+        ) from error
     return Table(str(path), frame, first_row=2)
 
 
@@ -135,6 +140,10 @@ def _check_header(path: Path, content: bytes, delimiter: str) -> list[str]:
         text = line.decode("utf-8").rstrip("\r")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, row 1: is not UTF-8. Save the file with that encoding.") from error
+    if "\r" in text:
+        raise InputError(
+            f"{path}, row 1: lines end in two ways, some in a carriage return alone. Save it as plain CSV."
+        )
     header = next(csv.reader([text], delimiter=delimiter), [])
     others = [other for other in _DELIMITERS if other != delimiter and other in text]
     if len(header) == 1 and others:
@@ -165,21 +174,37 @@ def _check_rows(path: Path, content: bytes, delimiter: str, width: int) -> None:
     # What is in quotes may hold anything.
     bare = re.sub(rb'"[^"]*"', b"", content) if b'"' in content else content
     bare = bare.rstrip(b"\r\n")
-    if bare.count(delimiter.encode()) == (bare.count(b"\n") + 1) * (width - 1):
+    # A quote closes at the end of a cell, else it may have been left open.
+    left_open = b'"' in bare or re.search(rb'"[^"]*"(?!["\r\n%b]|\Z)' % re.escape(delimiter.encode()), content)
+    if not left_open and bare.count(delimiter.encode()) == (bare.count(b"\n") + 1) * (width - 1):
         return
+    for row, fields in _records(path, content, delimiter):
+        if fields and len(fields) != width:
+            raise InputError(
+                f"{path}, row {row}: has {len(fields)} fields, the header has {width}. "
+                "Every row needs one field per column: put quotes around a text that holds the delimiter."
+            )
+
+
+def _records(path: Path, content: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows with their numbers, slowly; what is not UTF-8 is refused, and a quote that is not closed."""
     try:
-        reader = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), delimiter=delimiter)
-        for fields in reader:
-            if fields and len(fields) != width:
-                raise InputError(
-                    f"{path}, row {reader.line_num}: has {len(fields)} fields, the header has {width}. "
-                    "Every row needs one field per column: put quotes around a text that holds the delimiter."
-                )
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, row {row}: is not UTF-8. Save the file with that encoding.") from error
+    row = 0
+    try:
+        for fields in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
+            row += 1
+            yield row, fields
     except csv.Error as error:
-        raise InputError(f"{path}: cannot be read as CSV ({error}). Save it as plain CSV.") from error
+        if "new-line" in str(error):  # a carriage return alone
+            raise InputError(f"{path}, row {row + 1}: {error}. Save it as plain CSV.") from error
+        raise InputError(
+            f"{path}, row {row + 1}: a quote opens in this row and does not close at the end of its cell. "
+            "Close it; a quote within a cell in quotes is written twice."
+        ) from error
 
 
 def _is_number(text: str) -> bool:
