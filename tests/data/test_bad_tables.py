@@ -127,7 +127,24 @@ CASES = {
         [],
         ["nodes.csv, row 5, column 'f': inf", "finite"],
     ),
-    "too large a feature": (with_row(NODES, 5, "3,1e300,v"), EDGES, [], ["row 5, column 'f'", "finite"]),
+    "too large a feature": (
+        with_row(NODES, 5, "3,1e300,v"),
+        EDGES,
+        [],
+        ["row 5, column 'f': 1e+300. A feature must lie between -3.4e38 and 3.4e38, the limits of float32"],
+    ),
+    "too large a target": (
+        with_row(VALUES, 5, "3,1,-1e300"),
+        EDGES,
+        [],
+        ["row 5, column 'label': -1e+300. A target must lie between -3.4e38 and 3.4e38"],
+    ),
+    "too large a weight": (
+        NODES,
+        "source,target,weight\n0,1,1\n1,2,1e300\n",
+        [],
+        ["edges.csv, row 3, column 'weight': 1e+300. A weight must lie between"],
+    ),
     "empty feature": (
         with_row(NODES, 5, "3,,v"),
         EDGES,
@@ -380,6 +397,9 @@ def test_lists_of_different_lengths_and_dates_are_refused(tmp_path, monkeypatch,
     arguments = ["data", "--nodes", "nodes.parquet", "--edges", "edges.csv", "--target", "label"]
     frame = pl.DataFrame({"id": range(10), "label": ["u", "v"] * 5, "v": [[1.0, 2.0]] * 9 + [[1.0]]})
     frame.write_parquet(tmp_path / "nodes.parquet")
+    assert cli.main(arguments) == 2
+    assert "nodes.parquet, row 10, column 'v'" in capsys.readouterr().err
+    frame.with_columns(v=pl.Series([[1.0, 2.0]] * 9 + [[1.0, 1e300]])).write_parquet(tmp_path / "nodes.parquet")
     assert cli.main(arguments) == 2
     assert "nodes.parquet, row 10, column 'v'" in capsys.readouterr().err
     dates = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 10), eager=True)

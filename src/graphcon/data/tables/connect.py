@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from graphcon.data.tables.cells import check_finite
 from graphcon.data.tables.files import Table
 from graphcon.data.tables.roles import EdgeRoles
 from graphcon.errors import InputError
@@ -231,4 +232,5 @@ def check_weight(edges: Table, weight: str) -> np.ndarray:
     bad = ~((numbers >= 0) & numbers.is_finite()).fill_null(False)
     if bad.any():
         edges.refuse(weight, bad, "A weight must be a finite number, not below 0: correct it.")
+    check_finite(edges, weight, numbers, "A weight", "correct it.")
     return numbers.to_numpy().astype(np.float32)

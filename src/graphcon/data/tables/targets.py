@@ -11,7 +11,7 @@ from graphcon.data import splits
 from graphcon.data._kinds import PARTS, Kind
 from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
-from graphcon.data.tables.cells import odd_among_numbers
+from graphcon.data.tables.cells import check_finite, odd_among_numbers
 from graphcon.data.tables.files import Table
 from graphcon.errors import InputError
 
@@ -242,9 +242,7 @@ def _numbers(table: Table, name: str) -> pl.Series:
             "Must be a number: correct it; if it means an empty cell, say --null-values; if these are classes, "
             "say --kind classification.",
         )
-    bad = (numbers.is_nan() | numbers.is_infinite()).fill_null(False)
-    if bad.any():
-        table.refuse(name, bad, "A target must be a finite number: correct it, or leave the cell empty.")
+    check_finite(table, name, numbers, "A target", "correct it, or leave the cell empty.")
     return numbers
 
 
