@@ -433,3 +433,31 @@ def test_graphs_that_do_not_fit_are_refused(tmp_path, monkeypatch, capsys):
     (tmp_path / "graphs.csv").write_text("graph_id,y\na,1.5\nb,2.5\nc,3\n")
     assert cli.main(arguments) == 2
     assert "graphs.csv, row 4, column 'graph_id': 'c'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("edges", "expected"),
+    [
+        (
+            "graph_id,source,target\na,0,1\nc,0,1\n",
+            "edges.csv, row 3, column 'graph_id': 'c'. nodes.csv has no graph of that id in its column 'graph_id'.",
+        ),
+        ("graph_id,source,target\na,0,1\n,0,1\n", "edges.csv, row 3, column 'graph_id': an empty cell."),
+        (
+            "graph_id,source,target\na,0,1\nb,0,2\n",
+            "edges.csv, row 3, column 'target': '2'. nodes.csv has no node of that id in graph 'b' (ids are",
+        ),
+        (
+            "source,target\n0,1\n0,1\n",
+            "nodes.csv, row 5, column 'id': '0' (2 rows in all). The id is that of row 2 already, in another graph. "
+            "Where ids start anew in every graph, the edge table must tell the graph of every edge too: add the column "
+            "'graph_id' there.",
+        ),
+    ],
+)
+def test_edges_that_fit_no_graph_are_told_which(edges, expected, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.csv").write_text("graph_id,id,f,y\na,0,1,1\na,1,2,2\na,2,2,2\nb,0,3,3\nb,1,4,4\n")
+    (tmp_path / "edges.csv").write_text(edges)
+    assert cli.main(["data", "--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "y"]) == 2
+    assert expected in capsys.readouterr().err

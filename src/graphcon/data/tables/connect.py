@@ -27,8 +27,15 @@ class Connection:
     notes: tuple[str, ...]
 
 
-def check_ids(nodes: Table, identity: str | None, graph: str | None) -> None:
-    """Raises where an id is empty or occurs twice; with `graph`, twice in one graph."""
+def check_ids(nodes: Table, identity: str | None, graph: str | None, apart: str | None = None) -> None:
+    """Raises where an id is empty or occurs twice; with `graph`, twice in one graph.
+
+    Args:
+        nodes: The node table.
+        identity: Its column of ids.
+        graph: Its column of graphs, where ids may start anew in every graph.
+        apart: Its column of graphs, where ids may not, because the edge table has no such column.
+    """
     for name in (identity, graph):
         if name is not None and nodes.frame[name].null_count():
             nodes.refuse(name, nodes.frame[name].is_null(), "Every node must have one: fill it in.")
@@ -42,11 +49,11 @@ def check_ids(nodes: Table, identity: str | None, graph: str | None) -> None:
         if graph is not None:
             same &= pl.col(graph) == nodes.frame[graph][place]
         first = int(nodes.frame.select(same.arg_true()).to_series()[0])
-        nodes.refuse(
-            identity,
-            repeated,
-            f"The id is that of row {first + nodes.first_row} already. Ids must differ: correct or delete one.",
-        )
+        rule = f"The id is that of row {first + nodes.first_row} already"
+        if apart is not None and nodes.frame[apart][place] != nodes.frame[apart][first]:
+            rule += ", in another graph. Where ids start anew in every graph, the edge table must tell the graph of "
+            nodes.refuse(identity, repeated, f"{rule}every edge too: add the column '{apart}' there.")
+        nodes.refuse(identity, repeated, f"{rule}. Ids must differ: correct or delete one.")
 
 
 def connect(
@@ -63,6 +70,8 @@ def connect(
         directed: Whether edges go one way only.
     """
     ids = pl.Series(np.arange(nodes.frame.height)) if identity is None else nodes.frame[identity]
+    if roles.graph is not None and graph is not None:
+        _check_graphs(nodes, graph, edges, roles.graph)
     ends = []
     for column in (roles.source, roles.destination):
         values = edges.frame[column]
@@ -74,9 +83,9 @@ def connect(
             found = _look_up(ids, values)
         unknown = found < 0
         if unknown.any():
-            edges.refuse(
-                column, pl.Series(unknown), _unknown_rule(nodes, identity, values, all_unknown=bool(unknown.all()))
-            )
+            of = None if roles.graph is None or graph is None else edges.frame[roles.graph][int(unknown.argmax())]
+            rule = _unknown_rule(nodes, identity, values, of, all_unknown=bool(unknown.all()))
+            edges.refuse(column, pl.Series(unknown), rule)
         ends.append(found)
     pair = np.stack(ends)
     kind = "with direction, as listed" if directed else "without direction: each is used both ways"
@@ -90,13 +99,16 @@ def connect(
     return Connection(pair, row, notes)
 
 
-def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, *, all_unknown: bool) -> str:
-    """What to say of an end of an edge that is no node."""
+def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, of: object, *, all_unknown: bool) -> str:
+    """What to say of an end of an edge that is no node, or none of the graph `of`."""
+    rule = f"{nodes.path} has no node of that id" + ("" if of is None else f" in graph {of!r}")
+    cure = "Add the node, or delete the edge."
     if identity is None:
-        where = "ids are the numbers of its rows from 0, since no column is called id: name it with --id"
-        return f"{nodes.path} has no node of that id ({where}). Add the node, or delete the edge."
+        return (
+            f"{rule} (ids are the numbers of its rows from 0, since no column is called id: name it with --id). {cure}"
+        )
     ids = nodes.frame[identity]
-    rule = f"{nodes.path} has no node of that id (ids are in its column '{identity}'"
+    rule += f" (ids are in its column '{identity}'"
     # Text that is all integers is compared as integers would be.
     here, there = (pl.Int64 if _integers(series) is not None else series.dtype for series in (values, ids))
     if all_unknown and here != there:
@@ -104,11 +116,23 @@ def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, *, all_
             f"{rule}, the first is {ids[0]!r}). None of this column is one: ids here are {_kind(here)}, there "
             f"{_kind(there)}. Write them the same way in both tables."
         )
-    return f"{rule}). Add the node, or delete the edge."
+    return f"{rule}). {cure}"
 
 
 def _kind(dtype: pl.DataType | type[pl.DataType]) -> str:
     return "integers" if dtype.is_integer() else "numbers with a point" if dtype.is_float() else "text"
+
+
+def _check_graphs(nodes: Table, graph: str, edges: Table, column: str) -> None:
+    """Raises where an edge has no graph, or one without nodes."""
+    values = edges.frame[column]
+    if values.null_count():
+        edges.refuse(column, values.is_null(), "Every edge must have one, as nodes have: fill it in.")
+    known = nodes.frame[graph].cast(pl.String).unique()
+    unknown = ~values.cast(pl.String).is_in(known.implode())
+    if unknown.any():
+        rule = f"{nodes.path} has no graph of that id in its column '{graph}'. Correct it, add its nodes, or delete"
+        edges.refuse(column, unknown, f"{rule} the edge.")
 
 
 def number_graphs(nodes: Table, graph: str, graphs: Table | None, column: str | None) -> np.ndarray:

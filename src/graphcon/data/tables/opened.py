@@ -75,7 +75,7 @@ def open_tables(nodes: Source | None, edges: Source | None, graphs: Source | Non
 
     # Ids may start anew in every graph, if the edges say to which graph they belong.
     in_graph = roles.graph if edge_roles.graph is not None else None
-    check_ids(node_table, roles.id, in_graph)
+    check_ids(node_table, roles.id, in_graph, apart=roles.graph)
     joined = connect(node_table, roles.id, in_graph, edge_table, edge_roles, directed=bool(options.direction))
     number = None
     if roles.graph is not None:
