@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graphcon.data._options import TableOptions
-from graphcon.data.tables.files import Table
+from graphcon.data.tables.files import Table, did_you_mean, plain
 from graphcon.errors import InputError
 
 # In the order in which they are looked for; case, spaces and underscores do not matter.
@@ -82,7 +82,10 @@ def check_named(tables: Sequence[Table], options: TableOptions) -> None:
     for option, names in named.items():
         for name in names:
             if name not in columns:
-                raise InputError(f"{option} {name}: no table has such a column. They have: {', '.join(columns)}.")
+                raise InputError(
+                    f"{option} {name}: no table has such a column. They have: {', '.join(columns)}."
+                    + did_you_mean(name, columns)
+                )
 
 
 def find_node_roles(table: Table, options: TableOptions, *, with_graphs: bool) -> NodeRoles:
@@ -150,7 +153,7 @@ def _find(table: Table, role: str, named: str | None, option: str) -> str | None
 
 
 def _by_name(columns: Sequence[str], role: str) -> str | None:
-    known = {column.lower().replace("_", "").replace(" ", ""): column for column in columns}
+    known = {plain(column): column for column in columns}
     return next((known[name] for name in NAMES[role] if name in known), None)
 
 
