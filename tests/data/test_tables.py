@@ -269,6 +269,15 @@ def test_an_empty_target_in_quotes_is_empty(write, known, kind):
     assert "2 of 12 rows have no target" in " ".join(dataset.notes)
 
 
+def test_classes_that_look_alike_are_noted(write):
+    text = "id,f,label\n" + "".join(f"{i},{i},{('a', 'b', 'b ', 'B')[i % 4]}\n" for i in range(40))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert dataset.class_names == ("B", "a", "b", "b ")
+    (note,) = [note for note in dataset.notes if "column 'label'" in note]
+    assert "the classes 'B' and 'b' and 'b ' differ in spaces or capitals only, and count as 3 classes" in note
+
+
 GRAPH_NODES = "graph_id,id,f\n" + "".join(f"g{g},{i},{g + i}\n" for g in range(10) for i in range(3))
 GRAPH_EDGES = "graph_id,source,target\n" + "".join(f"g{g},{i},{i + 1}\n" for g in range(10) for i in range(2))
 

@@ -79,6 +79,20 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
     return Target(names, kind)
 
 
+def find_look_alikes(table: Table, target: Target) -> list[str]:
+    """A note on classes that differ in spaces or in upper and lower case only, which often are one."""
+    alike: dict[str, list[str]] = {}
+    for name in target.classes:
+        alike.setdefault(" ".join(name.casefold().split()), []).append(name)
+    where = f"{table.path}, column '{target.names[0]}'"
+    return [
+        f"{where}: the classes {' and '.join(map(repr, names))} differ in spaces or capitals only, and count as "
+        f"{len(names)} classes. If they are one, write them the same way."
+        for names in alike.values()
+        if len(names) > 1
+    ]
+
+
 def encode_target(table: Table, target: Target) -> Tensor:
     """Class indices [rows] with -1 for an empty cell, or numbers [rows] or [rows, columns] with NaN for
     it.
