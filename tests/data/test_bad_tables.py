@@ -182,7 +182,13 @@ CASES = {
         ["edges.csv: has one column, 'source'", "needs two"],
     ),
     "empty file": ("", EDGES, [], ["nodes.csv: is empty", "header"]),
-    "header only": (NODES, "source,target\n", [], ["edges.csv: has a header and no rows"]),
+    "header only": ("id,f,label\n", EDGES, [], ["nodes.csv: has a header and no rows"]),
+    "no edge to learn a feature of edges from": (
+        NODES,
+        "source,target,kind\n",
+        [],
+        ["edges.csv, column 'kind': every cell is empty", "--ignore kind"],
+    ),
     "wrong delimiter": (
         NODES.replace(",", ";"),
         EDGES,

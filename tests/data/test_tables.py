@@ -94,6 +94,25 @@ def test_loops_duplicates_and_isolated_nodes_are_kept_and_counted_once(write):
         assert text.count(part) == 1
 
 
+def test_a_table_without_an_edge_leaves_all_nodes_isolated(write):
+    nodes, edges, none = write(nodes=NODES, edges=EDGES, none="source,destination,weight,kind\n")
+    dataset, _ = read_tables(nodes, none, target="label", ignore="kind")
+    assert dataset.data.edge_index.shape == (2, 0)
+    assert "none.csv: 4 isolated node(s), kept." in " ".join(dataset.notes)
+    assert statistics(dataset).isolated == 4
+    _, schema = read_tables(nodes, edges, target="label")
+    new = schema.apply(nodes, none).graphs[0]
+    assert (new.edge_index.shape, new.edge_weight.shape, new.edge_attr.shape) == ((2, 0), (0,), (0, 2))
+
+
+def test_many_graphs_may_be_without_an_edge(write):
+    graphs = "graph_id,value\n" + "".join(f"g{g},{g}.5\n" for g in range(10))
+    nodes, edges, graphs = write(nodes=GRAPH_NODES, edges="graph_id,source,target\n", graphs=graphs)
+    dataset, _ = read_tables(nodes, edges, graphs, target="value")
+    assert [graph.num_nodes for graph in dataset.graphs] == [3] * 10
+    assert sum(graph.num_edges for graph in dataset.graphs) == 0
+
+
 def test_integer_ids_in_any_order_are_looked_up(write):
     nodes, edges = write(nodes="id,f,label\n30,1,u\n10,2,v\n20,3,u\n40,4,v\n", edges="src,dst\n10,30\n20,40\n30,20\n")
     dataset, _ = read_tables(nodes, edges, target="label", directed=True)

@@ -52,6 +52,12 @@ class Table:
         shown = "an empty cell" if value is None else repr(value) if isinstance(value, str) else str(value)
         raise InputError(f"{self.at(place, column)}: {shown}{more}. {rule}")
 
+    def require_rows(self) -> "Table":
+        """The table itself, where it has a row; only edges may be none."""
+        if self.frame.height == 0:
+            raise InputError(f"{self.path}: has a header and no rows. Add a row per record.")
+        return self
+
     def require(self, column: str, role: str) -> None:
         """Raises unless there is such a column."""
         if column not in self.frame.columns:
@@ -97,8 +103,6 @@ def read_file(
         table = _read_text(path, packed, delimiter, null_values, ids)
     else:
         raise InputError(f"{path}: must end in .csv, .tsv, .txt (or these with .gz) or .parquet.")
-    if table.frame.height == 0:
-        raise InputError(f"{path}: has a header and no rows. Add a row per record.")
     return table
 
 

@@ -66,8 +66,8 @@ def open_tables(nodes: Source | None, edges: Source | None, graphs: Source | Non
     if nodes is None or edges is None:
         absent = "--nodes" if nodes is None else "--edges"
         raise InputError(f"{absent} is missing: own tables are a table of nodes and a table of edges.")
-    node_table, edge_table = as_table(nodes, "nodes", options), as_table(edges, "edges", options)
-    graph_table = None if graphs is None else as_table(graphs, "graphs", options)
+    node_table, edge_table = as_table(nodes, "nodes", options).require_rows(), as_table(edges, "edges", options)
+    graph_table = None if graphs is None else as_table(graphs, "graphs", options).require_rows()
     check_named([table for table in (node_table, edge_table, graph_table) if table is not None], options)
     roles = find_node_roles(node_table, options, with_graphs=graph_table is not None)
     edge_roles = find_edge_roles(edge_table, options, with_graphs=roles.graph is not None)
@@ -90,6 +90,4 @@ def as_table(source: Source, label: Literal["nodes", "edges", "graphs"], options
     if not isinstance(source, pl.DataFrame):
         ids = partial(id_columns, table=label, options=options)
         return read_file(source, options.delimiter, options.null_values, ids)
-    if source.height == 0:
-        raise InputError(f"{label}: the data frame has no rows. Add a row per record.")
     return Table(label, source)

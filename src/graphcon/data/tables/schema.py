@@ -120,9 +120,9 @@ class TableSchema:
         Raises:
             InputError: A column is missing, or the tables are bad.
         """
-        node_table = self._read(nodes, self.id, self.graph)
+        node_table = self._read(nodes, self.id, self.graph).require_rows()
         edge_table = self._read(edges, self.edges.source, self.edges.destination, self.edges.graph)
-        graph_table = None if graphs is None else self._read(graphs, self.graphs)
+        graph_table = None if graphs is None else self._read(graphs, self.graphs).require_rows()
         self._check_columns(node_table, edge_table)
         notes = self._new_columns(node_table, edge_table)
         in_graph = self.graph if self.edges.graph is not None else None
