@@ -151,6 +151,9 @@ def test_integers_of_parquet_are_the_ids_that_csv_writes_so(write, tmp_path):
     frame.with_columns(pl.col("id").cast(pl.Float64)).write_parquet(tmp_path / "n.parquet")
     with pytest.raises(InputError, match=r"the first is 4.0.*here are integers, there numbers with a point"):
         read_tables(tmp_path / "n.parquet", edges, target="label")
+    frame.with_columns(pl.col("id").cast(pl.UInt64) + 100).write_parquet(tmp_path / "n.parquet")
+    with pytest.raises(InputError, match=r"column 'id'\). Add the node, or delete the edge."):
+        read_tables(tmp_path / "n.parquet", edges, target="label")
 
 
 @given(ids=st.sets(st.integers(-(2**40), 2**40), min_size=4, max_size=12), data=st.data())

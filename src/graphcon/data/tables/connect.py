@@ -109,18 +109,19 @@ def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, of: obj
         )
     ids = nodes.frame[identity]
     rule += f" (ids are in its column '{identity}'"
-    # Text that is all integers is compared as integers would be.
-    here, there = (pl.Int64 if _integers(series) is not None else series.dtype for series in (values, ids))
+    here, there = _kind(values), _kind(ids)
     if all_unknown and here != there:
         return (
-            f"{rule}, the first is {ids[0]!r}). None of this column is one: ids here are {_kind(here)}, there "
-            f"{_kind(there)}. Write them the same way in both tables."
+            f"{rule}, the first is {ids[0]!r}). None of this column is one: ids here are {here}, there {there}. "
+            "Write them the same way in both tables."
         )
     return f"{rule}). {cure}"
 
 
-def _kind(dtype: pl.DataType | type[pl.DataType]) -> str:
-    return "integers" if dtype.is_integer() else "numbers with a point" if dtype.is_float() else "text"
+def _kind(ids: pl.Series) -> str:
+    if ids.dtype.is_integer() or _integers(ids) is not None:
+        return "integers"
+    return "numbers with a point" if ids.dtype.is_float() else "text"
 
 
 def _check_graphs(nodes: Table, graph: str, edges: Table, column: str) -> None:
