@@ -51,7 +51,7 @@ def test_the_demo_draws_the_energy_figure_and_the_same_seed_gives_the_same_numbe
         ("train", "--nodes gone.csv --edges edges.csv --target label", "gone.csv: there is no such file"),
         ("tune", "--nodes nodes.csv --target label", "--edges is missing"),
         ("compare", "--nodes nodes.csv --edges edges.csv --target lable", "there is no column 'lable' for --target"),
-        ("data", "--nodes nodes.csv --edges edges.csv --target label", "edges.csv, row 3, column 'target': 9"),
+        ("data", "--nodes nodes.csv --edges edges.csv --target label", "edges.csv, row 3, column 'target': '9'"),
     ],
     ids=["no file", "no edges", "no column", "no node"],
 )

@@ -39,7 +39,7 @@ def tables(draw) -> str:
     rows = draw(st.lists(st.lists(cell, min_size=width, max_size=width), max_size=8))
     if draw(st.integers(0, 9)) == 0:
         rows.append(draw(st.lists(cell, max_size=7)))
-    ends = draw(st.sampled_from(["\n", "\r\n", "\n\n"]))
+    ends = draw(st.sampled_from(["\n", "\r\n", "\n\n", "\r"]))
     return draw(st.sampled_from([",", ",", ",", ";", "\t"])).join(header) + ends + ends.join(map(",".join, rows))
 
 

@@ -9,6 +9,7 @@ import pytest
 from graphcon import cli
 
 NODES = "id,f,label\n" + "".join(f"{i},{i}.5,{'uv'[i % 2]}\n" for i in range(10))
+VALUES = "id,f,label\n" + "".join(f"{i},{i}.5,{i * i}.25\n" for i in range(10))
 EDGES = "source,target\n" + "".join(f"{i},{(i + 1) % 10}\n" for i in range(10))
 
 
@@ -30,7 +31,24 @@ CASES = {
         NODES,
         with_row(EDGES, 4, "2,77"),
         [],
-        ["edges.csv, row 4, column 'target': 77", "no node of that id", "Add the node"],
+        ["edges.csv, row 4, column 'target': '77'", "no node of that id", "Add the node"],
+    ),
+    "an id with a point": (
+        NODES,
+        with_row(EDGES, 5, "3.0,4"),
+        [],
+        ["edges.csv, row 5, column 'source': '3.0'. nodes.csv has no node of that id"],
+    ),
+    "ids with zeros in one table": (
+        NODES.replace("\n", "\n0").removesuffix("0"),
+        EDGES,
+        [],
+        [
+            "edges.csv, row 2, column 'source': '0' (10 rows in all)",
+            "its column 'id', the first is '00'",
+            "here are integers, there text",
+            "the same way in both tables",
+        ],
     ),
     "unknown text id": (
         NODES,
@@ -42,9 +60,27 @@ CASES = {
         with_row(NODES, 6, "1,9,u"),
         EDGES,
         [],
-        ["nodes.csv, row 6, column 'id': 1", "that of row 3 already"],
+        ["nodes.csv, row 6, column 'id': '1'", "that of row 3 already"],
     ),
     "empty id": (with_row(NODES, 6, ",9,u"), EDGES, [], ["nodes.csv, row 6, column 'id': an empty cell"]),
+    "empty id in quotes": (
+        with_row(NODES, 6, '"",9,u'),
+        EDGES,
+        [],
+        ["nodes.csv, row 6, column 'id': an empty cell"],
+    ),
+    "empty feature in quotes": (
+        with_row(NODES, 5, '3,"",v'),
+        EDGES,
+        [],
+        ["nodes.csv, row 5, column 'f': an empty cell", "--missing"],
+    ),
+    "empty category in quotes": (
+        with_row(NODES.replace(".5,", "x,").replace("8x", "1x").replace("9x", "2x"), 5, '3,"",v'),
+        EDGES,
+        [],
+        ["nodes.csv, row 5, column 'f': an empty cell", "--missing"],
+    ),
     "empty end of an edge": (
         NODES,
         with_row(EDGES, 3, "1,"),
@@ -91,7 +127,24 @@ CASES = {
         [],
         ["nodes.csv, row 5, column 'f': inf", "finite"],
     ),
-    "too large a feature": (with_row(NODES, 5, "3,1e300,v"), EDGES, [], ["row 5, column 'f'", "finite"]),
+    "too large a feature": (
+        with_row(NODES, 5, "3,1e300,v"),
+        EDGES,
+        [],
+        ["row 5, column 'f': 1e+300. A feature must lie between -3.4e38 and 3.4e38, the limits of float32"],
+    ),
+    "too large a target": (
+        with_row(VALUES, 5, "3,1,-1e300"),
+        EDGES,
+        [],
+        ["row 5, column 'label': -1e+300. A target must lie between -3.4e38 and 3.4e38"],
+    ),
+    "too large a weight": (
+        NODES,
+        "source,target,weight\n0,1,1\n1,2,1e300\n",
+        [],
+        ["edges.csv, row 3, column 'weight': 1e+300. A weight must lie between"],
+    ),
     "empty feature": (
         with_row(NODES, 5, "3,,v"),
         EDGES,
@@ -129,7 +182,13 @@ CASES = {
         ["edges.csv: has one column, 'source'", "needs two"],
     ),
     "empty file": ("", EDGES, [], ["nodes.csv: is empty", "header"]),
-    "header only": (NODES, "source,target\n", [], ["edges.csv: has a header and no rows"]),
+    "header only": ("id,f,label\n", EDGES, [], ["nodes.csv: has a header and no rows"]),
+    "no edge to learn a feature of edges from": (
+        NODES,
+        "source,target,kind\n",
+        [],
+        ["edges.csv, column 'kind': every cell is empty", "--ignore kind"],
+    ),
     "wrong delimiter": (
         NODES.replace(",", ";"),
         EDGES,
@@ -150,6 +209,42 @@ CASES = {
         ["nodes.csv, row 7: has 4 fields, the header has 3"],
     ),
     "too few fields": (with_row(NODES, 7, "5,1"), EDGES, [], ["nodes.csv, row 7: has 2 fields"]),
+    "a quote left open before a number": (
+        with_row(NODES, 7, '5,"0.3,v'),
+        EDGES,
+        [],
+        ["nodes.csv, row 7: a quote opens in this row", "Close it"],
+    ),
+    "a quote left open before a text": (
+        with_row(NODES, 7, '5,0.3,"v'),
+        EDGES,
+        [],
+        ["nodes.csv, row 7: a quote opens in this row", "Close it"],
+    ),
+    "a quote left open before others": (
+        with_row(with_row(with_row(NODES, 2, '0,0.5,"u"'), 7, '5,0.3,"v'), 9, '7,0.3,"v"'),
+        EDGES,
+        [],
+        ["nodes.csv, row 7: a quote opens in this row"],
+    ),
+    "two quotes left open": (
+        with_row(with_row(NODES, 7, '5,0.3,"v'), 9, '7,0.3,"v'),
+        EDGES,
+        [],
+        ["nodes.csv, row 7: a quote opens in this row"],
+    ),
+    "a quote in a cell without quotes": (
+        with_row(NODES, 7, '5,0.3,5" pipe'),
+        EDGES,
+        [],
+        ["nodes.csv: cannot be read as CSV", "a cell that holds a quote must be in quotes"],
+    ),
+    "lines that end in two ways": (
+        NODES.replace("\n", "\r", 3),
+        EDGES,
+        [],
+        ["nodes.csv, row 1: lines end in two ways"],
+    ),
     "two columns of a name": (
         NODES.replace("id,f,label", "id,f,f"),
         EDGES,
@@ -160,7 +255,14 @@ CASES = {
         NODES,
         EDGES,
         ["--target", "lable"],
-        ["nodes.csv: there is no column 'lable'", "It has: id, f, label"],
+        ["nodes.csv: there is no column 'lable'", "It has: id, f, label", "Did you mean 'label'?"],
+    ),
+    "a target in other letters": (NODES, EDGES, ["--target", "LABEL"], ["no column 'LABEL'", "Did you mean 'label'?"]),
+    "a column to ignore in other letters": (
+        NODES,
+        EDGES,
+        ["--ignore", "F"],
+        ["--ignore F: no table has such a column", "Did you mean 'f'?"],
     ),
     "no such feature": (NODES, EDGES, ["--features", "g"], ["no column 'g' for --features"]),
     "a feature twice": (NODES, EDGES, ["--features", "f", "f"], ["--features f: is named 2 times", "once"]),
@@ -202,6 +304,43 @@ CASES = {
         [],
         ["row 2, column 'label': inf", "finite"],
     ),
+    "text among the values to predict": (
+        with_row(VALUES, 5, "3,1,N/A"),
+        EDGES,
+        [],
+        [
+            "nodes.csv, row 5, column 'label': 'N/A'",
+            "Most cells of this column are numbers",
+            "--null-values",
+            "--kind classification",
+        ],
+    ),
+    "text among the classes that are numbers": (
+        with_row(NODES.replace("u\n", "1\n").replace("v\n", "2\n"), 5, "3,1,unknown"),
+        EDGES,
+        [],
+        ["nodes.csv, row 5, column 'label': 'unknown'", "--kind classification"],
+    ),
+    "nan as the target": (with_row(VALUES, 5, "3,1,nan"), EDGES, [], ["row 5, column 'label': 'nan'", "finite"]),
+    "inf as the target": (with_row(VALUES, 5, "3,1,inf"), EDGES, [], ["row 5, column 'label': inf", "finite"]),
+    "nan where values are said": (
+        with_row(VALUES, 5, "3,1,nan"),
+        EDGES,
+        ["--kind", "regression"],
+        ["row 5, column 'label': 'nan'", "finite"],
+    ),
+    "nan where classes are said": (
+        with_row(VALUES, 5, "3,1,nan"),
+        EDGES,
+        ["--kind", "classification"],
+        ["row 5, column 'label': 'nan'", "finite"],
+    ),
+    "text among several targets": (
+        with_row(VALUES, 5, "3,N/A,1.5"),
+        EDGES,
+        ["--target", "f", "label"],
+        ["row 5, column 'f': 'N/A'", "--null-values"],
+    ),
     "negative seed": (NODES, EDGES, ["--seed", "-1"], ["--seed -1", "must not be negative"]),
     "shares above one": (
         NODES,
@@ -223,8 +362,8 @@ CASES = {
 def test_bad_tables_end_in_exit_code_2_and_a_message_that_teaches(case, tmp_path, monkeypatch, capsys):
     nodes, edges, options, expected = CASES[case]
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "nodes.csv").write_text(nodes)
-    (tmp_path / "edges.csv").write_text(edges or "")
+    (tmp_path / "nodes.csv").write_text(nodes, newline="")
+    (tmp_path / "edges.csv").write_text(edges or "", newline="")
     arguments = ["data", "--nodes", "nodes.csv", "--edges", "edges.csv"]
     arguments += [] if "--target" in options else ["--target", "label"]
     if edges is None:
@@ -245,7 +384,7 @@ def test_the_same_from_a_process_of_its_own(tmp_path):
     command = [sys.executable, "-m", "graphcon.cli", "data", "--nodes", "nodes.csv", "--edges", "edges.csv"]
     done = subprocess.run([*command, "--target", "label"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("graphcon: edges.csv, row 4, column 'target': 77.")
+    assert done.stderr.startswith("graphcon: edges.csv, row 4, column 'target': '77'.")
     assert "Traceback" not in done.stderr
 
 
@@ -254,7 +393,7 @@ def test_what_is_not_utf_8_is_told_the_row(tmp_path, monkeypatch, capsys):
     (tmp_path / "nodes.csv").write_bytes(NODES.replace("4.5,u", "4.5,gr\u00fcn").encode("latin-1"))
     (tmp_path / "edges.csv").write_text(EDGES)
     assert cli.main(["data", "--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]) == 2
-    assert "UTF-8" in capsys.readouterr().err
+    assert "nodes.csv, row 6: is not UTF-8. Save the file with that encoding." in capsys.readouterr().err
 
 
 def test_a_parquet_file_that_is_none_is_refused(tmp_path, monkeypatch, capsys):
@@ -271,6 +410,9 @@ def test_lists_of_different_lengths_and_dates_are_refused(tmp_path, monkeypatch,
     arguments = ["data", "--nodes", "nodes.parquet", "--edges", "edges.csv", "--target", "label"]
     frame = pl.DataFrame({"id": range(10), "label": ["u", "v"] * 5, "v": [[1.0, 2.0]] * 9 + [[1.0]]})
     frame.write_parquet(tmp_path / "nodes.parquet")
+    assert cli.main(arguments) == 2
+    assert "nodes.parquet, row 10, column 'v'" in capsys.readouterr().err
+    frame.with_columns(v=pl.Series([[1.0, 2.0]] * 9 + [[1.0, 1e300]])).write_parquet(tmp_path / "nodes.parquet")
     assert cli.main(arguments) == 2
     assert "nodes.parquet, row 10, column 'v'" in capsys.readouterr().err
     dates = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 10), eager=True)
@@ -296,7 +438,7 @@ def test_graphs_that_do_not_fit_are_refused(tmp_path, monkeypatch, capsys):
         "y",
     ]
     assert cli.main(arguments) == 2
-    assert "edges.csv, row 2, column 'target': 2. The edge joins nodes of two graphs" in capsys.readouterr().err
+    assert "edges.csv, row 2, column 'target': '2'. The edge joins nodes of two graphs" in capsys.readouterr().err
     (tmp_path / "edges.csv").write_text("source,target\n0,1\n")
     (tmp_path / "graphs.csv").write_text("graph_id,y\na,1.5\n")
     assert cli.main(arguments) == 2
@@ -304,3 +446,31 @@ def test_graphs_that_do_not_fit_are_refused(tmp_path, monkeypatch, capsys):
     (tmp_path / "graphs.csv").write_text("graph_id,y\na,1.5\nb,2.5\nc,3\n")
     assert cli.main(arguments) == 2
     assert "graphs.csv, row 4, column 'graph_id': 'c'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("edges", "expected"),
+    [
+        (
+            "graph_id,source,target\na,0,1\nc,0,1\n",
+            "edges.csv, row 3, column 'graph_id': 'c'. nodes.csv has no graph of that id in its column 'graph_id'.",
+        ),
+        ("graph_id,source,target\na,0,1\n,0,1\n", "edges.csv, row 3, column 'graph_id': an empty cell."),
+        (
+            "graph_id,source,target\na,0,1\nb,0,2\n",
+            "edges.csv, row 3, column 'target': '2'. nodes.csv has no node of that id in graph 'b' (ids are",
+        ),
+        (
+            "source,target\n0,1\n0,1\n",
+            "nodes.csv, row 5, column 'id': '0' (2 rows in all). The id is that of row 2 already, in another graph. "
+            "Where ids start anew in every graph, the edge table must tell the graph of every edge too: add the column "
+            "'graph_id' there.",
+        ),
+    ],
+)
+def test_edges_that_fit_no_graph_are_told_which(edges, expected, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.csv").write_text("graph_id,id,f,y\na,0,1,1\na,1,2,2\na,2,2,2\nb,0,3,3\nb,1,4,4\n")
+    (tmp_path / "edges.csv").write_text(edges)
+    assert cli.main(["data", "--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "y"]) == 2
+    assert expected in capsys.readouterr().err

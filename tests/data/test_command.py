@@ -78,6 +78,22 @@ def test_a_set_that_is_not_here_tells_where_its_files_belong(capsys, tmp_path):
     assert f"{tmp_path}/ppi/raw" in out.replace("\n", "")
 
 
+def test_each_of_several_targets_has_its_own_figures(capsys, tmp_path):
+    (tmp_path / "n.csv").write_text("id,f,a,b\n" + "".join(f"{i},{i},{i}.5,{1000 + i}.5\n" for i in range(12)))
+    (tmp_path / "e.csv").write_text("source,target\n0,1\n")
+    tables = ("--nodes", str(tmp_path / "n.csv"), "--edges", str(tmp_path / "e.csv"))
+    code, out, _ = run(capsys, *tables, "--target", "a", "b")
+    assert code == 0
+    shown = [line.split() for line in out.splitlines()]
+    assert ["a", "0.5", "6", "3.606", "11.5"] in shown
+    assert ["b", "1000", "1006", "3.606", "1012"] in shown
+    _, out, _ = run(capsys, *tables, "--target", "a", "b", "--json")
+    figures = dict(json.loads(out)["statistics"]["balance"])
+    assert (figures["minimum of a"], figures["maximum of b"]) == (0.5, 1011.5)
+    _, out, _ = run(capsys, *tables, "--target", "b", "--json")
+    assert dict(json.loads(out)["statistics"]["balance"])["minimum"] == 1000.5
+
+
 def test_own_tables_are_checked_and_explained(capsys, tmp_path):
     (tmp_path / "n.csv").write_text("id,f,c,label\n" + "".join(f"{i},{i},{'xy'[i % 2]},{i % 3}\n" for i in range(9)))
     (tmp_path / "e.csv").write_text("source;target\n0;1\n1;1\n")

@@ -94,10 +94,66 @@ def test_loops_duplicates_and_isolated_nodes_are_kept_and_counted_once(write):
         assert text.count(part) == 1
 
 
+def test_a_table_without_an_edge_leaves_all_nodes_isolated(write):
+    nodes, edges, none = write(nodes=NODES, edges=EDGES, none="source,destination,weight,kind\n")
+    dataset, _ = read_tables(nodes, none, target="label", ignore="kind")
+    assert dataset.data.edge_index.shape == (2, 0)
+    assert "none.csv: 4 isolated node(s), kept." in " ".join(dataset.notes)
+    assert statistics(dataset).isolated == 4
+    _, schema = read_tables(nodes, edges, target="label")
+    new = schema.apply(nodes, none).graphs[0]
+    assert (new.edge_index.shape, new.edge_weight.shape, new.edge_attr.shape) == ((2, 0), (0,), (0, 2))
+
+
+def test_many_graphs_may_be_without_an_edge(write):
+    graphs = "graph_id,value\n" + "".join(f"g{g},{g}.5\n" for g in range(10))
+    nodes, edges, graphs = write(nodes=GRAPH_NODES, edges="graph_id,source,target\n", graphs=graphs)
+    dataset, _ = read_tables(nodes, edges, graphs, target="value")
+    assert [graph.num_nodes for graph in dataset.graphs] == [3] * 10
+    assert sum(graph.num_edges for graph in dataset.graphs) == 0
+
+
 def test_integer_ids_in_any_order_are_looked_up(write):
     nodes, edges = write(nodes="id,f,label\n30,1,u\n10,2,v\n20,3,u\n40,4,v\n", edges="src,dst\n10,30\n20,40\n30,20\n")
     dataset, _ = read_tables(nodes, edges, target="label", directed=True)
     assert dataset.data.edge_index.tolist() == [[1, 2, 0], [0, 3, 2]]
+
+
+def test_ids_are_kept_as_they_are_written(write, tmp_path):
+    nodes, edges = write(nodes="id,f,label\n007,1,u\n7,2,v\n00,3,u\n1e3,4,v\n", edges="source,target\n007,7\n00,1e3\n")
+    dataset, schema = read_tables(nodes, edges, target="label", directed=True)
+    assert dataset.data.edge_index.tolist() == [[0, 2], [1, 3]]
+    assert schema.apply(nodes, edges).ids.to_list() == ["007", "7", "00", "1e3"]
+    pl.read_csv(nodes, schema_overrides={"id": pl.String}).write_parquet(tmp_path / "n.parquet")
+    again, _ = read_tables(tmp_path / "n.parquet", edges, target="label", directed=True)
+    assert torch.equal(again.data.edge_index, dataset.data.edge_index)
+
+
+def test_ids_of_graphs_are_kept_as_they_are_written(write):
+    nodes, edges, graphs = write(
+        nodes=GRAPH_NODES.replace("g1,", "007,").replace("g2,", "7,"),
+        edges=GRAPH_EDGES.replace("g1,", "007,").replace("g2,", "7,"),
+        graphs="graph_id,value\n"
+        + "".join(f"{['g0', '007', '7'][g] if g < 3 else f'g{g}'},{g}.5\n" for g in range(10)),
+    )
+    _, schema = read_tables(nodes, edges, graphs, target="value")
+    assert schema.apply(nodes, edges, graphs).ids.to_list()[:3] == ["g0", "007", "7"]
+    assert schema.apply(nodes, edges).ids.to_list()[:3] == ["g0", "007", "7"]
+
+
+def test_integers_of_parquet_are_the_ids_that_csv_writes_so(write, tmp_path):
+    _, edges = write(nodes=NODES, edges="source,target\n16,8\n8,4\n")
+    frame = pl.DataFrame({"id": [4, 8, 16, 32], "f": [1.0, 2, 3, 4], "label": ["u", "v"] * 2})
+    frame.write_parquet(tmp_path / "n.parquet")
+    dataset, schema = read_tables(tmp_path / "n.parquet", edges, target="label", directed=True)
+    assert dataset.data.edge_index.tolist() == [[2, 1], [1, 0]]
+    assert schema.apply(tmp_path / "n.parquet", edges).ids.to_list() == [4, 8, 16, 32]
+    frame.with_columns(pl.col("id").cast(pl.Float64)).write_parquet(tmp_path / "n.parquet")
+    with pytest.raises(InputError, match=r"the first is 4.0.*here are integers, there numbers with a point"):
+        read_tables(tmp_path / "n.parquet", edges, target="label")
+    frame.with_columns(pl.col("id").cast(pl.UInt64) + 100).write_parquet(tmp_path / "n.parquet")
+    with pytest.raises(InputError, match=r"column 'id'\). Add the node, or delete the edge."):
+        read_tables(tmp_path / "n.parquet", edges, target="label")
 
 
 @given(ids=st.sets(st.integers(-(2**40), 2**40), min_size=4, max_size=12), data=st.data())
@@ -121,6 +177,15 @@ def test_quotes_may_hold_the_delimiter_and_a_newline(write):
     dataset, schema = read_tables(nodes, edges, target="label")
     assert dataset.data.edge_index.tolist() == [[0, 1], [1, 0]]
     assert schema.apply(nodes, edges).ids.to_list() == ["a,1", "b\n2", 'c "3"', "d"]
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_lines_end_as_any_system_ends_them(tmp_path, end):
+    for name, text in (("nodes", NODES), ("edges", EDGES)):
+        (tmp_path / f"{name}.csv").write_text(text.replace("\n", end), newline="")
+    dataset, _ = read_tables(tmp_path / "nodes.csv", tmp_path / "edges.csv", target="label")
+    assert dataset.class_names == ("no", "yes")
+    assert dataset.data.edge_index.tolist() == [[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]]
 
 
 def test_without_ids_rows_count_from_zero(write):
@@ -189,6 +254,16 @@ def test_a_missing_category_is_a_category_of_its_own(write):
     assert dataset.data.x[2].tolist() == [0, 0, 1]
 
 
+def test_a_new_target_is_checked_as_that_of_the_training(write):
+    rows = [f"{i},{i},{i * i}.5\n" for i in range(12)]
+    nodes, edges = write(nodes="id,f,value\n" + "".join(rows), edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="value")
+    assert dataset.kind == "regression"
+    (nodes,) = write(nodes="id,f,value\n0,1,nan\n" + "".join(rows[1:]))
+    with pytest.raises(InputError, match=r"nodes.csv, row 2, column 'value': 'nan'. A target must be a finite number"):
+        schema.apply(nodes, edges)
+
+
 def test_several_targets_of_zeros_and_ones_are_labels(write):
     text = "id,f,l1,l2\n" + "".join(f"{i},{i},{i % 2},{i % 3 == 0:d}\n" for i in range(12))
     nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
@@ -205,6 +280,24 @@ def test_rows_without_target_belong_to_the_graph_and_to_no_part(write):
     assert sorted(torch.cat([index for _, index in dataset.split.parts()]).tolist()) == list(range(10))
     assert "2 of 12 rows have no target" in " ".join(dataset.notes)
     assert statistics(dataset).balance == (("u", 5), ("v", 5))
+
+
+@pytest.mark.parametrize(("known", "kind"), [("uv", "classification"), (("1.5", "2.5"), "regression")])
+def test_an_empty_target_in_quotes_is_empty(write, known, kind):
+    rows = "".join(f'"{i}","{i}","{known[i % 2] if i < 10 else ""}"\n' for i in range(12))
+    nodes, edges = write(nodes="id,f,label\n" + rows, edges="source,target\n0,11\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert dataset.kind == kind
+    assert "2 of 12 rows have no target" in " ".join(dataset.notes)
+
+
+def test_classes_that_look_alike_are_noted(write):
+    text = "id,f,label\n" + "".join(f"{i},{i},{('a', 'b', 'b ', 'B')[i % 4]}\n" for i in range(40))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert dataset.class_names == ("B", "a", "b", "b ")
+    (note,) = [note for note in dataset.notes if "column 'label'" in note]
+    assert "the classes 'B' and 'b' and 'b ' differ in spaces or capitals only, and count as 3 classes" in note
 
 
 GRAPH_NODES = "graph_id,id,f\n" + "".join(f"g{g},{i},{g + i}\n" for g in range(10) for i in range(3))

@@ -18,6 +18,7 @@ from graphcon import GraphCON
 from graphcon.cli import main
 from graphcon.errors import InputError
 from graphcon.models import GraphCONNet
+from graphcon.report.evidence import Evidence
 from graphcon.training import export, predict, recipes, run, tune
 from graphcon.training.config import DataConfig, ModelConfig, Recipe
 from graphcon.training.load_data import load_dataset
@@ -58,6 +59,26 @@ def test_the_training_graph_is_predicted_without_naming_it(own: Path, monkeypatc
     monkeypatch.chdir(own)
     assert main(["predict", "run", "--out", "answers.parquet"]) == 0
     assert pl.read_parquet(own / "answers.parquet")["id"].to_list() == [f"n{i}" for i in range(60)]
+
+
+def test_answers_for_nodes_of_many_graphs_name_the_graph(tmp_path: Path, monkeypatch):
+    """Ids start anew in every graph, and rows of graphs are mixed: with the graph's id, answers can be joined."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"0{g},{i},{g + i},{(g + i) / 4}\n" for i in range(3) for g in range(8)]
+    Path("nodes.csv").write_text("molecule,id,f,value\n" + "".join(rows))
+    edges = [f"0{g},{i},{i + 1}\n" for g in range(8) for i in range(2)]
+    Path("edges.csv").write_text("molecule,source,target\n" + "".join(edges))
+    data = "--nodes nodes.csv --edges edges.csv --target value --graph-id molecule"
+    settings = "--model.channels 4 --model.steps 2 --trainer.epochs 2 --trainer.threads 1"
+    assert main(["train", *data.split(), *settings.split(), "--out", "run"]) == 0
+    assert main(["predict", "run", "--nodes", "nodes.csv", "--edges", "edges.csv", "--out", "answers.csv"]) == 0
+    answers = pl.read_csv("answers.csv", infer_schema=False)
+    assert answers.columns == ["molecule", "id", "predicted value"]
+    assert answers.rows()[3][:2] == ("01", "0")
+    assert answers.select("molecule", "id").n_unique() == 24
+    run_on_tables = Evidence.gather(Path("run"))
+    graph = int(run_on_tables.dataset.split.test[0])
+    assert run_on_tables.ids[:2] == [f"node 0 of graph 0{graph}", f"node 1 of graph 0{graph}"]
 
 
 def test_a_run_needs_nothing_but_its_folder(own: Path, tmp_path: Path):

@@ -6,3 +6,4 @@ Task = Literal["node", "graph"]
 Kind = Literal["classification", "multilabel", "regression"]
 Part = Literal["train", "val", "test"]
 PARTS: tuple[Part, ...] = ("train", "val", "test")
+MEASURES = ("minimum", "mean", "standard deviation", "maximum")

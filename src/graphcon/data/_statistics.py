@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import degree, is_undirected, subgraph
 
 from graphcon.data._dataset import GraphDataset
+from graphcon.data._kinds import MEASURES
 from graphcon.diagnostics.homophily import edge_homophily, node_homophily
 
 
@@ -55,7 +56,7 @@ class Statistics:
         mean_degree: Columns of ``edge_index`` per node.
         max_degree: The largest number of edges that end in a node.
         balance: For classes, the name and the number of nodes or graphs of each; for labels likewise; for
-            values the minimum, mean, standard deviation and maximum.
+            values the minimum, mean, standard deviation and maximum, of each target where there are several.
     """
 
     graphs: int
@@ -146,10 +147,11 @@ def _balance(dataset: GraphDataset, targets: Tensor) -> tuple[tuple[str, float],
         counts = (targets.view(-1, dataset.num_outputs) > 0).sum(dim=0).tolist()
         names = dataset.class_names or tuple(str(label) for label in range(dataset.num_outputs))
         return tuple(zip(names, counts, strict=True))
-    values = targets[~targets.isnan()].double()
-    return (
-        ("minimum", float(values.min())),
-        ("mean", float(values.mean())),
-        ("standard deviation", float(values.std())),
-        ("maximum", float(values.max())),
-    )
+    names = dataset.target_names or tuple(f"value {i}" for i in range(dataset.num_outputs))
+    found = []
+    for name, column in zip(names, targets.view(-1, dataset.num_outputs).double().T, strict=True):
+        values = column[~column.isnan()]
+        of = f" of {name}" if len(names) > 1 else ""
+        measured = (values.min(), values.mean(), values.std(), values.max())
+        found += [(label + of, float(value)) for label, value in zip(MEASURES, measured, strict=True)]
+    return tuple(found)

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from graphcon.data import _store
 from graphcon.data._catalogue import CATALOGUE, PROTOCOL_SUMMARIES, NamedSet
+from graphcon.data._kinds import MEASURES
 
 if TYPE_CHECKING:  # the list of sets needs none of these, and is there at once
     from graphcon.data._dataset import GraphDataset
@@ -117,10 +118,7 @@ def statistics_page(dataset: "GraphDataset", found: "Statistics") -> RenderableT
     facts.add_row("degree", f"mean {found.mean_degree:.2f}, largest {found.max_degree:,}")
     parts: list[RenderableType] = [facts, "", _bars("incoming edges", "nodes", found.degrees)]
     if dataset.kind == "regression":
-        values = _facts()
-        for name, value in found.balance:
-            values.add_row(name, f"{value:.4g}")
-        parts += ["", Text("target " + ", ".join(dataset.target_names), "bold"), values]
+        parts += ["", _values(dataset.target_names, found.balance)]
     else:
         owner = "nodes" if dataset.task == "node" else "graphs"
         parts += ["", _bars("class" if dataset.kind == "classification" else "label", owner, found.balance)]
@@ -214,6 +212,19 @@ def _bars(name: str, unit: str, counts: tuple[tuple[str, float], ...]) -> Render
         grid.add_row(label, f"{count:,.0f}", Text("█" * round(_BAR * count / largest), "cyan"))
     if len(counts) > _ROWS:
         grid.add_row(f"... {len(counts) - _ROWS} more", "", "")
+    return grid
+
+
+def _values(names: tuple[str, ...], measured: tuple[tuple[str, float], ...]) -> RenderableType:
+    """A row per target, with its minimum, mean, standard deviation and maximum."""
+    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    grid.add_column("target")
+    for label in MEASURES:
+        grid.add_column(label, justify="right")
+    numbers = [f"{value:.4g}" for _, value in measured]
+    rows = [numbers[first : first + len(MEASURES)] for first in range(0, len(numbers), len(MEASURES))]
+    for place, row in enumerate(rows):
+        grid.add_row(names[place] if names else f"value {place}", *row)
     return grid
 
 

@@ -102,13 +102,18 @@ class Evidence:
         """The names of what is answered: those of own tables, else numbers."""
         split, config, schema = self.dataset.split, self.trained.recipe.data, self.trained.schema
         index = getattr(split, self.part)
-        if split.unit != self.dataset.task:  # nodes of several graphs
-            counts = torch.tensor([graph.num_nodes for graph in self.dataset.part(self.part)])
-            pairs = zip(index.tolist(), counts.tolist(), strict=True)
-            return [f"node {node} of graph {graph}" for graph, count in pairs for node in range(count)]
+        known = None
         if schema is not None and config.nodes is not None and config.edges is not None:
-            known = schema.apply(config.nodes, config.edges, config.graphs).ids
-            return [str(known[i]) for i in index.tolist()]
+            known = schema.apply(config.nodes, config.edges, config.graphs)
+        if split.unit != self.dataset.task:  # nodes of several graphs
+            counts = torch.tensor([graph.num_nodes for graph in self.dataset.graphs])
+            first = counts.cumsum(0) - counts
+            rows = [(g, i, int(first[g]) + i) for g in index.tolist() for i in range(int(counts[g]))]
+            if known is not None and known.graph_ids is not None:
+                return [f"node {known.ids[row]} of graph {known.graph_ids[row]}" for _, _, row in rows]
+            return [f"node {node} of graph {graph}" for graph, node, _ in rows]
+        if known is not None:
+            return [str(known.ids[i]) for i in index.tolist()]
         return [f"{split.unit} {i}" for i in index.tolist()]
 
 

@@ -53,7 +53,7 @@ def predict(
             return predict(trained, config.nodes, config.edges, config.graphs)
         dataset, _ = load_dataset(config)
         out = answers(trained, dataset.graphs)
-        return as_table(out, trained.spec, pl.Series("id", range(len(out)))), ()
+        return as_table(out, trained.spec, [pl.Series("id", range(len(out)))]), ()
     if trained.schema is None:
         raise InputError(
             f"{trained.folder} was trained on the set {trained.recipe.data.name!r}, not on tables, so it cannot read "
@@ -62,7 +62,9 @@ def predict(
     if nodes is None or edges is None:
         raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
     new = trained.schema.apply(nodes, edges, graphs)
-    return as_table(answers(trained, new.graphs), trained.spec, new.ids.alias(new.ids.name or "id")), new.notes
+    # Ids may start anew in every graph.
+    ids = [new.ids] if new.graph_ids is None else [new.graph_ids, new.ids]
+    return as_table(answers(trained, new.graphs), trained.spec, ids), new.notes
 
 
 def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> dict[str, float]:
@@ -81,12 +83,12 @@ def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> di
     return {name: float(value) for name, value in collection.compute().items()}
 
 
-def as_table(out: Tensor, spec: TaskSpec, ids: pl.Series) -> pl.DataFrame:
-    """Labels with probabilities, or values in their own units."""
-    columns: dict[str, pl.Series] = {ids.name or "id": ids}
+def as_table(out: Tensor, spec: TaskSpec, ids: Sequence[pl.Series]) -> pl.DataFrame:
+    """Labels with probabilities, or values in their own units, after the columns of ids."""
+    columns: dict[str, pl.Series] = {column.name: column for column in ids}
     if spec.kind == "regression":
         names = spec.target_names or tuple(f"value_{i}" for i in range(spec.num_outputs))
-        values = out.reshape(len(ids), -1)
+        values = out.reshape(len(ids[0]), -1)
         columns |= {f"predicted {name}": pl.Series(values[:, i].numpy()) for i, name in enumerate(names)}
         return pl.DataFrame(columns)
     names = spec.class_names or tuple(str(i) for i in range(spec.num_outputs))

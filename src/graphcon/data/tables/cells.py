@@ -11,6 +11,7 @@ from graphcon.errors import InputError
 Role = Literal["number", "boolean", "category", "index", "words", "vector"]
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _LARGEST = float(np.finfo(np.float32).max)
+_MOSTLY = 0.5
 
 
 def clean(table: Table, name: str, role: Role) -> pl.Series:
@@ -35,14 +36,31 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
     except pl.exceptions.PolarsError:
         odd = values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
         table.refuse(name, odd, "Must be a number: correct it, or say --null-values if it means an empty cell.")
-    bad = (numbers.is_nan() | (numbers.abs() > _LARGEST)).fill_null(False)
+    check_finite(table, name, numbers, "A feature", "correct it, or leave the cell empty and choose --missing.")
+    return numbers
+
+
+def check_finite(table: Table, name: str, numbers: pl.Series, what: str, cure: str) -> None:
+    """Refuses NaN and infinity, and what float32 cannot hold."""
+    bad = (numbers.is_nan() | numbers.is_infinite()).fill_null(False)
     if bad.any():
+        table.refuse(name, bad, f"{what} must be a finite number: {cure}")
+    large = (numbers.abs() > _LARGEST).fill_null(False)
+    if large.any():
         table.refuse(
             name,
-            bad,
-            "A feature must be a finite number: correct it, or leave the cell empty and choose --missing.",
+            large,
+            f"{what} must lie between -3.4e38 and 3.4e38, the limits of float32: correct it, or write the column in "
+            "another unit.",
         )
-    return numbers
+
+
+def odd_among_numbers(values: pl.Series) -> pl.Series | None:
+    """Which cells of a column of text are no numbers; None where most are none, and it is text indeed."""
+    sample = values.drop_nulls().head(10_000).cast(pl.Float64, strict=False)
+    if sample.null_count() >= (1 - _MOSTLY) * len(sample):
+        return None
+    return values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
 
 
 def _split_words(values: pl.Series) -> pl.Series:
@@ -61,9 +79,10 @@ def _check_vectors(table: Table, name: str, values: pl.Series) -> pl.Series:
     odd = (lengths != width).fill_null(False)
     if odd.any():
         table.refuse(name, odd, f"All lists of a column must have one length, most here have {width}.")
-    bad = lists.list.eval(pl.element().is_null() | pl.element().is_nan() | pl.element().is_infinite()).list.any()
-    if bad.fill_null(False).any():
-        table.refuse(name, bad.fill_null(False), "A feature must hold finite numbers only: correct it.")
+    inside = pl.element().is_finite() & (pl.element().abs() <= _LARGEST)
+    bad = lists.list.eval(~inside.fill_null(False)).list.any().fill_null(False)
+    if bad.any():
+        table.refuse(name, bad, "A feature must hold finite numbers only, between -3.4e38 and 3.4e38: correct it.")
     return lists
 
 

@@ -6,12 +6,11 @@ import numpy as np
 import polars as pl
 
 from graphcon.data._options import TableOptions
-from graphcon.data.tables.cells import TRUTH, Role, as_matrix, clean
+from graphcon.data.tables.cells import TRUTH, Role, as_matrix, clean, odd_among_numbers
 from graphcon.data.tables.files import Table
 from graphcon.errors import InputError
 
 MISSING = "(missing)"
-_MOSTLY = 0.5
 MISSING_CURE = "Fill the cell, or choose what to put there with --missing mean, median or zero."
 
 
@@ -83,8 +82,8 @@ def _role_of_text(table: Table, name: str, values: pl.Series) -> tuple[Role | No
     sample = known.head(10_000)
     if sample.str.to_lowercase().is_in(list(TRUTH)).all() and known.str.to_lowercase().is_in(list(TRUTH)).all():
         return "boolean", None
-    if sample.cast(pl.Float64, strict=False).is_not_null().mean() > _MOSTLY:  # pyright: ignore[reportOperatorIssue]  # not empty, so a number
-        odd = values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
+    odd = odd_among_numbers(values)
+    if odd is not None:
         if not odd.any():
             return "number", None
         table.refuse(

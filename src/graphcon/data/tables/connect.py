@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from graphcon.data.tables.cells import check_finite
 from graphcon.data.tables.files import Table
 from graphcon.data.tables.roles import EdgeRoles
 from graphcon.errors import InputError
@@ -26,8 +27,15 @@ class Connection:
     notes: tuple[str, ...]
 
 
-def check_ids(nodes: Table, identity: str | None, graph: str | None) -> None:
-    """Raises where an id is empty or occurs twice; with `graph`, twice in one graph."""
+def check_ids(nodes: Table, identity: str | None, graph: str | None, apart: str | None = None) -> None:
+    """Raises where an id is empty or occurs twice; with `graph`, twice in one graph.
+
+    Args:
+        nodes: The node table.
+        identity: Its column of ids.
+        graph: Its column of graphs, where ids may start anew in every graph.
+        apart: Its column of graphs, where ids may not, because the edge table has no such column.
+    """
     for name in (identity, graph):
         if name is not None and nodes.frame[name].null_count():
             nodes.refuse(name, nodes.frame[name].is_null(), "Every node must have one: fill it in.")
@@ -41,11 +49,11 @@ def check_ids(nodes: Table, identity: str | None, graph: str | None) -> None:
         if graph is not None:
             same &= pl.col(graph) == nodes.frame[graph][place]
         first = int(nodes.frame.select(same.arg_true()).to_series()[0])
-        nodes.refuse(
-            identity,
-            repeated,
-            f"The id is that of row {first + nodes.first_row} already. Ids must differ: correct or delete one.",
-        )
+        rule = f"The id is that of row {first + nodes.first_row} already"
+        if apart is not None and nodes.frame[apart][place] != nodes.frame[apart][first]:
+            rule += ", in another graph. Where ids start anew in every graph, the edge table must tell the graph of "
+            nodes.refuse(identity, repeated, f"{rule}every edge too: add the column '{apart}' there.")
+        nodes.refuse(identity, repeated, f"{rule}. Ids must differ: correct or delete one.")
 
 
 def connect(
@@ -62,6 +70,8 @@ def connect(
         directed: Whether edges go one way only.
     """
     ids = pl.Series(np.arange(nodes.frame.height)) if identity is None else nodes.frame[identity]
+    if roles.graph is not None and graph is not None:
+        _check_graphs(nodes, graph, edges, roles.graph)
     ends = []
     for column in (roles.source, roles.destination):
         values = edges.frame[column]
@@ -73,14 +83,9 @@ def connect(
             found = _look_up(ids, values)
         unknown = found < 0
         if unknown.any():
-            where = f"its column '{identity}'"
-            if identity is None:
-                where = "the numbers of its rows from 0, since no column is called id: name it with --id"
-            edges.refuse(
-                column,
-                pl.Series(unknown),
-                f"{nodes.path} has no node of that id (ids are in {where}). Add the node, or delete the edge.",
-            )
+            of = None if roles.graph is None or graph is None else edges.frame[roles.graph][int(unknown.argmax())]
+            rule = _unknown_rule(nodes, identity, values, of, all_unknown=bool(unknown.all()))
+            edges.refuse(column, pl.Series(unknown), rule)
         ends.append(found)
     pair = np.stack(ends)
     kind = "with direction, as listed" if directed else "without direction: each is used both ways"
@@ -92,6 +97,43 @@ def connect(
         pair = np.concatenate([pair, pair[::-1, back]], axis=1)
         row = np.concatenate([row, back])
     return Connection(pair, row, notes)
+
+
+def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, of: object, *, all_unknown: bool) -> str:
+    """What to say of an end of an edge that is no node, or none of the graph `of`."""
+    rule = f"{nodes.path} has no node of that id" + ("" if of is None else f" in graph {of!r}")
+    cure = "Add the node, or delete the edge."
+    if identity is None:
+        return (
+            f"{rule} (ids are the numbers of its rows from 0, since no column is called id: name it with --id). {cure}"
+        )
+    ids = nodes.frame[identity]
+    rule += f" (ids are in its column '{identity}'"
+    here, there = _kind(values), _kind(ids)
+    if all_unknown and here != there:
+        return (
+            f"{rule}, the first is {ids[0]!r}). None of this column is one: ids here are {here}, there {there}. "
+            "Write them the same way in both tables."
+        )
+    return f"{rule}). {cure}"
+
+
+def _kind(ids: pl.Series) -> str:
+    if ids.dtype.is_integer() or _integers(ids) is not None:
+        return "integers"
+    return "numbers with a point" if ids.dtype.is_float() else "text"
+
+
+def _check_graphs(nodes: Table, graph: str, edges: Table, column: str) -> None:
+    """Raises where an edge has no graph, or one without nodes."""
+    values = edges.frame[column]
+    if values.null_count():
+        edges.refuse(column, values.is_null(), "Every edge must have one, as nodes have: fill it in.")
+    known = nodes.frame[graph].cast(pl.String).unique()
+    unknown = ~values.cast(pl.String).is_in(known.implode())
+    if unknown.any():
+        rule = f"{nodes.path} has no graph of that id in its column '{graph}'. Correct it, add its nodes, or delete"
+        edges.refuse(column, unknown, f"{rule} the edge.")
 
 
 def number_graphs(nodes: Table, graph: str, graphs: Table | None, column: str | None) -> np.ndarray:
@@ -130,10 +172,12 @@ def check_within_graphs(edges: Table, roles: EdgeRoles, pair: np.ndarray, number
 
 
 def _look_up(keys: pl.Series, values: pl.Series) -> np.ndarray:
-    """The place of every value among the keys, -1 where it is none of them."""
-    integers = all(series.dtype.is_integer() and series.dtype != pl.UInt64 for series in (keys, values))
-    if integers and len(keys):
-        numbers, asked = (series.cast(pl.Int64).to_numpy() for series in (keys, values))
+    """The place of every value among the keys, -1 where it is none of them: compared as they are written."""
+    numbers, asked = _integers(keys), _integers(values)
+    if numbers is None or asked is None:
+        keys, values = keys.cast(pl.String), values.cast(pl.String)
+    else:
+        keys, values = pl.Series(numbers), pl.Series(asked)
         low, high = int(numbers.min()), int(numbers.max())
         # Ids that lie close together are looked up in an array: ten times as fast as a join.
         if high - low < 8 * (len(keys) + len(values)):
@@ -141,10 +185,21 @@ def _look_up(keys: pl.Series, values: pl.Series) -> np.ndarray:
             place[numbers - low] = np.arange(len(numbers))
             inside = (asked >= low) & (asked <= high)
             return np.where(inside, place[np.where(inside, asked - low, 0)], -1)
-    kind = pl.Int64 if integers else pl.String
-    table = pl.DataFrame({"key": keys.cast(kind), "place": np.arange(len(keys))})
-    found = pl.DataFrame({"key": values.cast(kind)}).join(table, on="key", how="left", maintain_order="left")
+    table = pl.DataFrame({"key": keys, "place": np.arange(len(keys))})
+    found = pl.DataFrame({"key": values}).join(table, on="key", how="left", maintain_order="left")
     return found["place"].fill_null(-1).to_numpy(writable=True)
+
+
+def _integers(values: pl.Series) -> np.ndarray | None:
+    """Ids as integers, None where one of them would not be written that way: 007, 3.0 or a word."""
+    if values.dtype.is_integer() and values.dtype != pl.UInt64:
+        return values.cast(pl.Int64).to_numpy()
+    if values.dtype != pl.String:
+        return None
+    numbers = values.cast(pl.Int64, strict=False)
+    if numbers.null_count() or not (numbers.cast(pl.String) == values).all():
+        return None
+    return numbers.to_numpy()
 
 
 def _look_up_in_graph(graph: pl.Series, ids: pl.Series, of: pl.Series, values: pl.Series) -> np.ndarray:
@@ -202,4 +257,5 @@ def check_weight(edges: Table, weight: str) -> np.ndarray:
     bad = ~((numbers >= 0) & numbers.is_finite()).fill_null(False)
     if bad.any():
         edges.refuse(weight, bad, "A weight must be a finite number, not below 0: correct it.")
+    check_finite(edges, weight, numbers, "A weight", "correct it.")
     return numbers.to_numpy().astype(np.float32)

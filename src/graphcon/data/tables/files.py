@@ -6,7 +6,9 @@ import csv
 import gzip
 import io
 import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,6 +17,8 @@ import polars as pl
 from graphcon.errors import InputError
 
 _TEXT, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
+IdColumns = Callable[[list[str]], Collection[str | None]]
+"""Which columns of a header hold ids: these are read as they are written, 007 is not 7."""
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 
 
@@ -48,21 +52,43 @@ class Table:
         shown = "an empty cell" if value is None else repr(value) if isinstance(value, str) else str(value)
         raise InputError(f"{self.at(place, column)}: {shown}{more}. {rule}")
 
+    def require_rows(self) -> "Table":
+        """The table itself, where it has a row; only edges may be none."""
+        if self.frame.height == 0:
+            raise InputError(f"{self.path}: has a header and no rows. Add a row per record.")
+        return self
+
     def require(self, column: str, role: str) -> None:
         """Raises unless there is such a column."""
         if column not in self.frame.columns:
             raise InputError(
                 f"{self.path}: there is no column '{column}' for {role}. It has: {', '.join(self.frame.columns)}."
+                + did_you_mean(column, self.frame.columns)
             )
 
 
-def read_file(path: str | Path, delimiter: str | None = None, null_values: tuple[str, ...] = ()) -> Table:
+def plain(name: str) -> str:
+    """A name without what does not matter when columns are looked for: case, spaces and underscores."""
+    return name.lower().replace("_", "").replace(" ", "")
+
+
+def did_you_mean(name: str, columns: Sequence[str]) -> str:
+    """The column that may have been meant, as a question; nothing where none is near."""
+    known = {plain(column): column for column in columns}
+    near = get_close_matches(plain(name), known, n=1)
+    return f" Did you mean '{known[near[0]]}'?" if near else ""
+
+
+def read_file(
+    path: str | Path, delimiter: str | None = None, null_values: tuple[str, ...] = (), ids: IdColumns = lambda _: ()
+) -> Table:
     """The table in a file, by its ending.
 
     Args:
         path: A ``.csv``, ``.tsv``, ``.txt`` (each also with ``.gz``) or ``.parquet`` file.
         delimiter: What divides the fields of a text file.
         null_values: Texts that mean an empty cell.
+        ids: Tells the columns of a text file that hold ids.
     """
     path = Path(path)
     if not path.is_file():
@@ -74,11 +100,9 @@ def read_file(path: str | Path, delimiter: str | None = None, null_values: tuple
         table = _read_parquet(path)
     elif ending in _TEXT:
         delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
-        table = _read_text(path, packed, delimiter, null_values)
+        table = _read_text(path, packed, delimiter, null_values, ids)
     else:
         raise InputError(f"{path}: must end in .csv, .tsv, .txt (or these with .gz) or .parquet.")
-    if table.frame.height == 0:
-        raise InputError(f"{path}: has a header and no rows. Add a row per record.")
     return table
 
 
@@ -89,7 +113,7 @@ def _read_parquet(path: Path) -> Table:
         raise InputError(f"{path}: is no Parquet file ({_first_line(error)}). Write it again.") from error
 
 
-def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...]) -> Table:
+def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...], ids: IdColumns) -> Table:
     # What a shell passes on for a tab.
     delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
     if len(delimiter) != 1:
@@ -99,11 +123,19 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
     except (OSError, EOFError) as error:
         raise InputError(f"{path}: cannot be unpacked ({_first_line(error)}). Write it again.") from error
     content = content.removeprefix(b"\xef\xbb\xbf")
+    if b"\n" not in content:
+        content = content.replace(b"\r", b"\n")  # how old spreadsheets end a line
     if not content.strip():
         raise InputError(f"{path}: is empty. It must hold a header and a row per record.")
     header = _check_header(path, content, delimiter)
     _check_rows(path, content, delimiter, len(header))
-    options = {"separator": delimiter, "null_values": list(null_values), "raise_if_empty": False}
+    texts = {name: pl.String for name in ids(header) if name in header}
+    options = {
+        "separator": delimiter,
+        "null_values": ["", *null_values],  # "" in quotes is as empty as nothing
+        "schema_overrides": texts,
+        "raise_if_empty": False,
+    }
     try:
         try:
             # Ten thousand rows tell the types of nearly all columns; where they do not, all rows are asked.
@@ -111,7 +143,12 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
         except pl.exceptions.ComputeError:
             frame = pl.read_csv(content, infer_schema_length=None, **options)
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"{path}: cannot be read as CSV ({_first_line(error)}). Save it as UTF-8.") from error
+        for _ in _records(path, content, delimiter):  # tells the row, where a row is to blame
+            pass
+        raise InputError(
+            f"{path}: cannot be read as CSV ({_first_line(error)}). Save it as plain CSV; a cell that holds a quote "
+            "must be in quotes, and the quote written twice."
+        ) from error
     return Table(str(path), frame, first_row=2)
 
 
@@ -121,6 +158,10 @@ def _check_header(path: Path, content: bytes, delimiter: str) -> list[str]:
         text = line.decode("utf-8").rstrip("\r")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, row 1: is not UTF-8. Save the file with that encoding.") from error
+    if "\r" in text:
+        raise InputError(
+            f"{path}, row 1: lines end in two ways, some in a carriage return alone. Save it as plain CSV."
+        )
     header = next(csv.reader([text], delimiter=delimiter), [])
     others = [other for other in _DELIMITERS if other != delimiter and other in text]
     if len(header) == 1 and others:
@@ -151,21 +192,37 @@ def _check_rows(path: Path, content: bytes, delimiter: str, width: int) -> None:
     # What is in quotes may hold anything.
     bare = re.sub(rb'"[^"]*"', b"", content) if b'"' in content else content
     bare = bare.rstrip(b"\r\n")
-    if bare.count(delimiter.encode()) == (bare.count(b"\n") + 1) * (width - 1):
+    # A quote closes at the end of a cell, else it may have been left open.
+    left_open = b'"' in bare or re.search(rb'"[^"]*"(?!["\r\n%b]|\Z)' % re.escape(delimiter.encode()), content)
+    if not left_open and bare.count(delimiter.encode()) == (bare.count(b"\n") + 1) * (width - 1):
         return
+    for row, fields in _records(path, content, delimiter):
+        if fields and len(fields) != width:
+            raise InputError(
+                f"{path}, row {row}: has {len(fields)} fields, the header has {width}. "
+                "Every row needs one field per column: put quotes around a text that holds the delimiter."
+            )
+
+
+def _records(path: Path, content: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows with their numbers, slowly; what is not UTF-8 is refused, and a quote that is not closed."""
     try:
-        reader = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), delimiter=delimiter)
-        for fields in reader:
-            if fields and len(fields) != width:
-                raise InputError(
-                    f"{path}, row {reader.line_num}: has {len(fields)} fields, the header has {width}. "
-                    "Every row needs one field per column: put quotes around a text that holds the delimiter."
-                )
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, row {row}: is not UTF-8. Save the file with that encoding.") from error
+    row = 0
+    try:
+        for fields in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
+            row += 1
+            yield row, fields
     except csv.Error as error:
-        raise InputError(f"{path}: cannot be read as CSV ({error}). Save it as plain CSV.") from error
+        if "new-line" in str(error):  # a carriage return alone
+            raise InputError(f"{path}, row {row + 1}: {error}. Save it as plain CSV.") from error
+        raise InputError(
+            f"{path}, row {row + 1}: a quote opens in this row and does not close at the end of its cell. "
+            "Close it; a quote within a cell in quotes is written twice."
+        ) from error
 
 
 def _is_number(text: str) -> bool:

@@ -1,7 +1,9 @@
 """Own tables opened: read, every column given its role, nodes and edges joined. Needs no PyTorch."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -17,6 +19,7 @@ from graphcon.data.tables.roles import (
     find_edge_roles,
     find_graph_roles,
     find_node_roles,
+    id_columns,
 )
 from graphcon.errors import InputError
 
@@ -63,8 +66,8 @@ def open_tables(nodes: Source | None, edges: Source | None, graphs: Source | Non
     if nodes is None or edges is None:
         absent = "--nodes" if nodes is None else "--edges"
         raise InputError(f"{absent} is missing: own tables are a table of nodes and a table of edges.")
-    node_table, edge_table = as_table(nodes, "nodes", options), as_table(edges, "edges", options)
-    graph_table = None if graphs is None else as_table(graphs, "graphs", options)
+    node_table, edge_table = as_table(nodes, "nodes", options).require_rows(), as_table(edges, "edges", options)
+    graph_table = None if graphs is None else as_table(graphs, "graphs", options).require_rows()
     check_named([table for table in (node_table, edge_table, graph_table) if table is not None], options)
     roles = find_node_roles(node_table, options, with_graphs=graph_table is not None)
     edge_roles = find_edge_roles(edge_table, options, with_graphs=roles.graph is not None)
@@ -72,7 +75,7 @@ def open_tables(nodes: Source | None, edges: Source | None, graphs: Source | Non
 
     # Ids may start anew in every graph, if the edges say to which graph they belong.
     in_graph = roles.graph if edge_roles.graph is not None else None
-    check_ids(node_table, roles.id, in_graph)
+    check_ids(node_table, roles.id, in_graph, apart=roles.graph)
     joined = connect(node_table, roles.id, in_graph, edge_table, edge_roles, directed=bool(options.direction))
     number = None
     if roles.graph is not None:
@@ -82,10 +85,9 @@ def open_tables(nodes: Source | None, edges: Source | None, graphs: Source | Non
     return OpenTables(node_table, edge_table, graph_table, roles, edge_roles, graph_roles, joined, number)
 
 
-def as_table(source: Source, label: str, options: TableOptions) -> Table:
+def as_table(source: Source, label: Literal["nodes", "edges", "graphs"], options: TableOptions) -> Table:
     """A table from a file or a data frame; the latter goes by `label` in messages."""
     if not isinstance(source, pl.DataFrame):
-        return read_file(source, options.delimiter, options.null_values)
-    if source.height == 0:
-        raise InputError(f"{label}: the data frame has no rows. Add a row per record.")
+        ids = partial(id_columns, table=label, options=options)
+        return read_file(source, options.delimiter, options.null_values, ids)
     return Table(label, source)

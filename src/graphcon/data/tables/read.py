@@ -65,6 +65,7 @@ def read_tables(
     else:
         unit = "graph" if graph_table is not None else "node"
         split, notes = targets.find_split(owner, split_columns, target, y, options, unit)
+    notes += targets.find_look_alikes(owner, target)
     training = _training_rows(split, number)
     target = targets.learn_target(target, y, split.train if split.size == len(y) else torch.from_numpy(training))
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from graphcon.data._options import TableOptions
-from graphcon.data.tables.files import Table
+from graphcon.data.tables.files import Table, did_you_mean, plain
 from graphcon.errors import InputError
 
 # In the order in which they are looked for; case, spaces and underscores do not matter.
@@ -57,6 +58,19 @@ class GraphRoles:
     split: tuple[str, ...]
 
 
+def id_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
+    """The columns of a table that hold ids, of nodes or of graphs."""
+    named = {"id": options.id, "source": options.source, "destination": options.destination}
+    named["graph"] = options.graph_id if options.graph_id in columns else None
+    roles = {"nodes": ("id", "graph"), "edges": ("source", "destination", "graph"), "graphs": ("graph",)}[table]
+    found = {name for role in roles if (name := named[role] or _by_name(columns, role))}
+    if table == "edges" and len(columns) == 2:
+        return set(columns)
+    if table == "graphs" and not found:
+        return {_by_name(columns, "id") or columns[0]}
+    return found
+
+
 def check_named(tables: Sequence[Table], options: TableOptions) -> None:
     """Refuses a slip in the options that are for the columns of any table.
 
@@ -68,7 +82,10 @@ def check_named(tables: Sequence[Table], options: TableOptions) -> None:
     for option, names in named.items():
         for name in names:
             if name not in columns:
-                raise InputError(f"{option} {name}: no table has such a column. They have: {', '.join(columns)}.")
+                raise InputError(
+                    f"{option} {name}: no table has such a column. They have: {', '.join(columns)}."
+                    + did_you_mean(name, columns)
+                )
 
 
 def find_node_roles(table: Table, options: TableOptions, *, with_graphs: bool) -> NodeRoles:
@@ -132,7 +149,11 @@ def _find(table: Table, role: str, named: str | None, option: str) -> str | None
     if named is not None:
         table.require(named, option)
         return named
-    known = {column.lower().replace("_", "").replace(" ", ""): column for column in table.frame.columns}
+    return _by_name(table.frame.columns, role)
+
+
+def _by_name(columns: Sequence[str], role: str) -> str | None:
+    known = {plain(column): column for column in columns}
     return next((known[name] for name in NAMES[role] if name in known), None)
 
 

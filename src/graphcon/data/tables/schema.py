@@ -35,12 +35,14 @@ class NewData:
         graphs: The graphs, one where there is no column of graphs.
         ids: The ids of the nodes in the order of the graphs' nodes, or of the graphs where these have the
             target.
+        graph_ids: The ids of these nodes' graphs, None where there is one graph, or graphs have the target.
         has_target: Whether ``y`` is there, to compare predictions with.
         notes: Unknown categories, new columns, self-loops and the like, a sentence each.
     """
 
     graphs: list[Data]
     ids: pl.Series
+    graph_ids: pl.Series | None
     has_target: bool
     notes: tuple[str, ...]
 
@@ -118,9 +120,9 @@ class TableSchema:
         Raises:
             InputError: A column is missing, or the tables are bad.
         """
-        read = [read_file(path, self.delimiter, self.null_values) for path in (nodes, edges)]
-        node_table, edge_table = read
-        graph_table = read_file(graphs, self.delimiter, self.null_values) if graphs is not None else None
+        node_table = self._read(nodes, self.id, self.graph).require_rows()
+        edge_table = self._read(edges, self.edges.source, self.edges.destination, self.edges.graph)
+        graph_table = None if graphs is None else self._read(graphs, self.graphs).require_rows()
         self._check_columns(node_table, edge_table)
         notes = self._new_columns(node_table, edge_table)
         in_graph = self.graph if self.edges.graph is not None else None
@@ -136,8 +138,8 @@ class TableSchema:
         has_target = owner is not None and set(self.target.names) <= set(owner.frame.columns)
         y = encode_target(owner, self.target) if has_target and owner is not None else None
         made, found = self.assemble(node_table, edge_table, joined, number, y)
-        ids = self._ids(node_table, graph_table, number)
-        return NewData(made, ids, has_target, (*notes, *joined.notes, *found))
+        ids, graph_ids = self._ids(node_table, graph_table, number)
+        return NewData(made, ids, graph_ids, has_target, (*notes, *joined.notes, *found))
 
     def assemble(
         self, nodes: Table, edges: Table, joined: Connection, number: np.ndarray | None, y: Tensor | None
@@ -169,6 +171,9 @@ class TableSchema:
         graph_y = y if self.task == "graph" else None
         return _divide(torch.from_numpy(number), edge_index, tensors, edge_tensors, graph_y), notes
 
+    def _read(self, path: str | Path, *ids: str | None) -> Table:
+        return read_file(path, self.delimiter, self.null_values, lambda _: ids)
+
     def _check_columns(self, nodes: Table, edges: Table) -> None:
         for name, role in ((self.id, "the ids"), (self.graph, "the graphs")):
             if name is not None:
@@ -191,14 +196,17 @@ class TableSchema:
                 notes.append(f"{table.path}: column(s) {', '.join(new)} are new since training, and not used.")
         return notes
 
-    def _ids(self, nodes: Table, graphs: Table | None, number: np.ndarray | None) -> pl.Series:
+    def _ids(self, nodes: Table, graphs: Table | None, number: np.ndarray | None) -> tuple[pl.Series, pl.Series | None]:
         if self.task == "graph":
             assert self.graph is not None
             if graphs is not None and self.graphs is not None:
-                return graphs.frame[self.graphs]
-            return nodes.frame[self.graph].unique(maintain_order=True)
+                return graphs.frame[self.graphs], None
+            return nodes.frame[self.graph].unique(maintain_order=True), None
         ids = pl.Series("id", np.arange(nodes.frame.height)) if self.id is None else nodes.frame[self.id]
-        return ids if number is None else ids.gather(np.argsort(number, kind="stable"))
+        if number is None or self.graph is None:
+            return ids, None
+        order = np.argsort(number, kind="stable")
+        return ids.gather(order), nodes.frame[self.graph].gather(order)
 
     def to_dict(self) -> dict:
         """Plain values, for JSON."""

@@ -11,6 +11,7 @@ from graphcon.data import splits
 from graphcon.data._kinds import PARTS, Kind
 from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
+from graphcon.data.tables.cells import check_finite, odd_among_numbers
 from graphcon.data.tables.files import Table
 from graphcon.errors import InputError
 
@@ -59,7 +60,8 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
                 "multilabel for several columns of zeros and ones."
             )
         values = table.frame[name]
-        _finite(table, name)
+        if _is_numeric(values):
+            _numbers(table, name)
         classes = values.drop_nulls().unique().sort()
         if len(classes) < 2:
             raise InputError(
@@ -69,12 +71,26 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
             )
         return Target(names, kind, tuple(_text(classes).to_list()))
     for name in names:
-        _finite(table, name)
+        numbers = _numbers(table, name)
         if kind == "multilabel":
-            odd = (~_numbers(table, name).is_in([0.0, 1.0])).fill_null(False)
+            odd = (~numbers.is_in([0.0, 1.0])).fill_null(False)
             if odd.any():
                 table.refuse(name, odd, "A label must be 0 or 1 (or true or false): correct it.")
     return Target(names, kind)
+
+
+def find_look_alikes(table: Table, target: Target) -> list[str]:
+    """A note on classes that differ in spaces or in upper and lower case only, which often are one."""
+    alike: dict[str, list[str]] = {}
+    for name in target.classes:
+        alike.setdefault(" ".join(name.casefold().split()), []).append(name)
+    where = f"{table.path}, column '{target.names[0]}'"
+    return [
+        f"{where}: the classes {' and '.join(map(repr, names))} differ in spaces or capitals only, and count as "
+        f"{len(names)} classes. If they are one, write them the same way."
+        for names in alike.values()
+        if len(names) > 1
+    ]
 
 
 def encode_target(table: Table, target: Target) -> Tensor:
@@ -193,7 +209,7 @@ def _told_split(table: Table, columns: tuple[str, ...], unit: str) -> Split:
 
 
 def _marks(table: Table, name: str) -> pl.Series:
-    numbers = _numbers(table, name)
+    numbers = table.frame[name].cast(pl.Float64, strict=False)
     odd = ~numbers.is_in([0.0, 1.0]).fill_null(False)
     if odd.any():
         table.refuse(name, odd, "A mark of a split must be 0 or 1 (or true or false).")
@@ -206,26 +222,42 @@ def _guess_kind(table: Table, names: tuple[str, ...]) -> Kind:
         truths = all(v.dtype == pl.Boolean or (v.dtype.is_integer() and v.is_in([0, 1]).all()) for v in values)
         return "multilabel" if truths else "regression"
     dtype = values[0].dtype
+    if dtype == pl.String:
+        odd = odd_among_numbers(table.frame[names[0]])
+        if odd is not None and odd.any():
+            table.refuse(
+                names[0],
+                odd,
+                "Most cells of this column are numbers, and this is none. Correct it; if it means an empty "
+                "cell, say --null-values; if these are classes, say --kind classification.",
+            )
     if dtype.is_float() or dtype.is_decimal():
         return "regression"
     return "regression" if dtype.is_integer() and values[0].n_unique() > _CLASSES_LIMIT else "classification"
 
 
+def _is_numeric(values: pl.Series) -> bool:
+    """Whether all cells are numbers: also where they are text, as nan in a CSV file makes them."""
+    if values.dtype != pl.String:
+        return values.dtype.is_float()
+    odd = odd_among_numbers(values)
+    return odd is not None and not odd.any()
+
+
 def _numbers(table: Table, name: str) -> pl.Series:
+    """The cells as numbers; NaN and infinity are refused as text is, empty cells stay empty."""
     values = table.frame[name]
     numbers = values.cast(pl.Float64, strict=False)
     odd = values.is_not_null() & numbers.is_null()
     if odd.any():
-        table.refuse(name, odd, "Must be a number: correct it, or say --kind classification if these are classes.")
+        table.refuse(
+            name,
+            odd,
+            "Must be a number: correct it; if it means an empty cell, say --null-values; if these are classes, "
+            "say --kind classification.",
+        )
+    check_finite(table, name, numbers, "A target", "correct it, or leave the cell empty.")
     return numbers
-
-
-def _finite(table: Table, name: str) -> None:
-    values = table.frame[name]
-    if values.dtype.is_float():
-        bad = (values.is_nan() | values.is_infinite()).fill_null(False)
-        if bad.any():
-            table.refuse(name, bad, "A target must be a finite number: correct it, or leave the cell empty.")
 
 
 def _text(values: pl.Series) -> pl.Series:
