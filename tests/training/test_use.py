@@ -410,3 +410,48 @@ def test_a_model_that_cannot_be_a_program_says_so(tiny: Recipe, tmp_path: Path):
     with pytest.raises(InputError, match="h2gcn cannot be exported"):
         export.export(run.load(tmp_path / "run"), tmp_path / "model.pt2")
     assert not (tmp_path / "model.pt2").exists()
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("--model.channels 16", "model.channels = 16 (it has 8)"),
+        ("--model.gamma 3", "model.gamma = 3.0 (it has 1.0)"),
+        ("--seed 1 --optimizer.lr 0.5", "optimizer.lr = 0.5 (it has 0.01), seed = 1 (it has 0)"),
+        ("--trainer.metric f1", "trainer.metric = 'f1' (it has None)"),
+        ("--ignore town", "data.table.ignore = ['town'] (it has [])"),
+        ("--trainer.epochs 20", "trainer.epochs = 20, but the run has 30, and can only have more"),
+        ("--split 1 --seeds 2", "--split, --seeds cannot be given with it"),
+        ("--out elsewhere", "--out cannot be given with it"),
+    ],
+)
+def test_a_run_goes_on_only_as_it_began(own: Path, options: str, told: str, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    before = _contents(own / "run")
+    for resume in (["--resume", "run"], ["--resume=run"]):
+        assert main(["train", *resume, *options.split()]) == 2
+        error = capsys.readouterr().err
+        assert told in error
+        assert "tart a new run with" in error
+    assert _contents(own / "run") == before
+    assert not (own / "elsewhere").exists()
+
+
+def test_a_recipe_beside_a_run_to_go_on_with_is_refused(own: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    assert main(["train", "cora-gcn", "--resume", "run"]) == 2
+    assert "--resume run: RECIPE cannot be given with it" in capsys.readouterr().err
+
+
+def test_a_run_goes_on_with_more_epochs_and_on_other_threads(own: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(own)
+    shutil.copytree(own / "run", tmp_path / "run")
+    changes = "--trainer.epochs 33 --trainer.patience 0 --trainer.threads 2 --trainer.checkpoint-seconds 1"
+    assert main(["train", "--resume", str(tmp_path / "run"), *changes.split()]) == 0
+    torch.set_num_threads(1)
+    assert json.loads((tmp_path / "run/metrics.json").read_text())["epochs"] == 33
+    assert recipes.load(tmp_path / "run/recipe.toml").trainer.epochs == 33

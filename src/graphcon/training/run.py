@@ -23,6 +23,7 @@ from graphcon.training.interrupt import gently
 from graphcon.training.load_data import load_dataset
 from graphcon.training.loop import Fitted, Reporter, evaluate, fit_loop
 from graphcon.training.model import TaskModel, build
+from graphcon.training.resume import check_resumed
 from graphcon.training.spec import TaskSpec
 from graphcon.training.tensorboard import TensorBoardReporter
 
@@ -46,6 +47,8 @@ def train(
         The metrics, or None if the user stopped the run.
     """
     check_ranges(recipe)
+    if resume:
+        check_resumed(out, recipe)
     if recipe.trainer.threads is not None:
         torch.set_num_threads(recipe.trainer.threads)
     dataset, schema = load_dataset(recipe.data)
