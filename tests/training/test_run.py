@@ -201,6 +201,22 @@ def test_training_stops_when_validation_has_not_improved(tiny: Recipe, tmp_path:
     assert result["epochs"] == result["best_epoch"] + 3
 
 
+def test_a_run_that_has_ended_is_not_trained_on_when_it_is_resumed(tiny: Recipe, tmp_path: Path):
+    still = replace(
+        tiny, optimizer=replace(tiny.optimizer, lr=1e-12), trainer=TrainerConfig(epochs=50, patience=3, threads=1)
+    )
+    run.train(still, tmp_path / "run")
+    before = _everything(tmp_path / "run")
+    result = run.train(still, tmp_path / "run", resume=True)
+    assert result is not None
+    assert result["stopped"] == "patience"
+    assert _everything(tmp_path / "run") == before
+    more = replace(still, trainer=replace(still.trainer, patience=5))
+    result = run.train(more, tmp_path / "run", resume=True)
+    assert result is not None
+    assert result["epochs"] == result["best_epoch"] + 5
+
+
 def test_a_loss_that_explodes_is_told_and_nothing_is_lost(tiny: Recipe, tmp_path: Path):
     wild = replace(tiny, optimizer=replace(tiny.optimizer, name="sgd", lr=1e30))
     with pytest.raises(LossError, match="the loss became .* in epoch"):
