@@ -455,3 +455,77 @@ def test_a_run_goes_on_with_more_epochs_and_on_other_threads(own: Path, tmp_path
     torch.set_num_threads(1)
     assert json.loads((tmp_path / "run/metrics.json").read_text())["epochs"] == 33
     assert recipes.load(tmp_path / "run/recipe.toml").trainer.epochs == 33
+
+
+@pytest.fixture
+def elsewhere(own: Path, tmp_path: Path, monkeypatch) -> Path:
+    """A run, and the user now in a folder that holds other tables of the same names."""
+    (tmp_path / "trained").mkdir()
+    monkeypatch.chdir(tmp_path / "trained")
+    for name in ("nodes.csv", "edges.csv"):
+        shutil.copy(own / name, name)
+    data = "--nodes nodes.csv --edges edges.csv --target label --model.channels 4 --model.steps 1 --trainer.epochs 5"
+    assert main(["train", *data.split(), "--trainer.threads", "1", "--out", "../run"]) == 0
+    lines = (own / "nodes.csv").read_text().splitlines()
+    (tmp_path / "nodes.csv").write_text("\n".join([lines[0], *(line.replace(",t", ",u") for line in lines[1:])]))
+    shutil.copy(own / "edges.csv", tmp_path / "edges.csv")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_is_measured_on_its_own_tables_from_any_folder(elsewhere: Path, capsys):
+    before = _contents(elsewhere / "run")
+    told = json.loads(before["metrics.json"])
+    capsys.readouterr()
+    assert main(["evaluate", "run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {part: told[part] for part in ("val", "test")}
+    assert main(["train", "--resume", "run"]) == 0
+    assert _contents(elsewhere / "run") == before
+    assert main(["report", "run"]) == 0
+
+
+@pytest.mark.parametrize("words", ["evaluate run", "report .", "diagnose run", "predict run --out a.csv"])
+def test_tables_that_changed_since_training_are_told(elsewhere: Path, words: str, capsys):
+    table = elsewhere / "trained" / "edges.csv"
+    table.write_text(table.read_text() + "n1,n3,1.0\n")
+    before = _contents(elsewhere / "run")
+    for line in (words.split(), ["train", "--resume", "run"]):
+        assert main(line) == 2
+        told = capsys.readouterr().err
+        assert f"{table}: is not the table of edges that the run run was trained on, its content differs" in told
+    assert _contents(elsewhere / "run") == before
+    assert not (elsewhere / "a.csv").exists()
+
+
+def test_tables_that_moved_are_told_and_found_again_where_the_user_says(elsewhere: Path, capsys):
+    (elsewhere / "trained").rename(elsewhere / "moved")
+    before = _contents(elsewhere / "run")
+    assert main(["evaluate", "run"]) == 2
+    told = capsys.readouterr().err
+    assert f"{elsewhere / 'trained' / 'nodes.csv'}: is not there, the table of nodes that the run run" in told
+    assert "graphcon train --resume run --nodes FILE" in told
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv"]
+    assert main(["train", "--resume", "run", *tables]) == 2
+    assert "nodes.csv: is not the table of nodes that the run run was trained on" in capsys.readouterr().err
+    assert _contents(elsewhere / "run") == before
+    assert main(["train", "--resume", "run", "--nodes", "moved/nodes.csv", "--edges", "moved/edges.csv"]) == 0
+    assert main(["evaluate", "run"]) == 0
+
+
+def test_an_old_run_folder_without_fingerprints_is_used_as_it_was(elsewhere: Path):
+    file = elsewhere / "run" / "model.json"
+    old = json.loads(file.read_text())
+    del old["files"]
+    for name in ("nodes", "edges"):
+        old["recipe"]["data"][name] = f"trained/{name}.csv"
+    file.write_text(json.dumps(old))
+    (elsewhere / "run" / "recipe.toml").write_text(recipes.to_toml(recipes.from_dict(old["recipe"])))
+    for line in ("evaluate run", "report run", "predict run --out a.csv", "train --resume run", "evaluate run"):
+        assert main(line.split()) == 0
+
+
+def test_measuring_a_run_writes_nothing(tiny: Recipe, tmp_path: Path):
+    run.train(tiny, tmp_path / "run")
+    (tmp_path / "run" / "metrics.json").unlink()  # as a run that was stopped
+    assert main(["evaluate", str(tmp_path / "run")]) == 0
+    assert not (tmp_path / "run" / "metrics.json").exists()

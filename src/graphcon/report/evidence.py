@@ -18,7 +18,6 @@ from graphcon.training import metrics as measures
 from graphcon.training import predict, recipes, run
 from graphcon.training.baseline import baseline
 from graphcon.training.folder import RunFolder
-from graphcon.training.load_data import load_dataset
 from graphcon.training.run import Trained
 from graphcon.training.spec import targets_of
 
@@ -52,8 +51,7 @@ class Evidence:
         metrics = folder.read_json(folder.metrics_file)
         lines = folder.log_file.read_text().splitlines() if folder.log_file.exists() else []
         trained = run.load(path)
-        dataset, _ = load_dataset(trained.recipe.data)
-        return cls(folder, trained, dataset, metrics, [json.loads(line) for line in lines])
+        return cls(folder, trained, trained.dataset(), metrics, [json.loads(line) for line in lines])
 
     @property
     def name(self) -> str:
@@ -122,7 +120,7 @@ def gather_all(paths: tuple[Path, ...]) -> list[Evidence]:
     for path in paths:
         inner = sorted(file.parent for file in path.glob("*/recipe.toml"))
         places += [path] if (path / "recipe.toml").exists() or not inner else inner
-    runs = [Evidence.gather(place) for place in places]
+    runs = [_gathered(place) for place in places]
     for other in runs[1:]:
         if (other.dataset.name, other.metric) != (runs[0].dataset.name, runs[0].metric):
             raise InputError(
@@ -130,3 +128,10 @@ def gather_all(paths: tuple[Path, ...]) -> list[Evidence]:
                 f"{runs[0].dataset.name} by {runs[0].metric}: compare runs of one set and one metric"
             )
     return runs
+
+
+def _gathered(place: Path) -> Evidence:
+    try:
+        return Evidence.gather(place)
+    except InputError as error:  # of many runs the user must know which
+        raise InputError(str(error) if str(place) in str(error) else f"{place}: {error}") from None

@@ -73,7 +73,7 @@ def _lead(kin: Kin) -> list[str]:
         sentences.append(text)
     members = next(iter(kin.values()))
     told = members[0].metrics
-    if len(kin) == len(members) == 1 and "stopped" in told:  # not in a file that `graphcon evaluate` began
+    if len(kin) == len(members) == 1 and "stopped" in told:  # not in a file that an old `graphcon evaluate` began
         sentences.append(
             f"{told['parameters']:,} parameters, the weights of epoch {told['best_epoch']} of {told['epochs']}, "
             f"selected on validation {members[0].metric}; {ENDED[told['stopped']]}."

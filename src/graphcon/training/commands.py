@@ -22,7 +22,6 @@ from graphcon.training import recipes, run
 from graphcon.training import tune as tuning
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
-from graphcon.training.load_data import load_dataset
 from graphcon.training.progress import reporting
 
 
@@ -112,12 +111,11 @@ def evaluate(
 ) -> None:
     """Measures a run on its held-out part, or on given tables that hold the target."""
     trained = run.load(path)
-    folder = RunFolder.open(path)
     if nodes is None and edges is None and graphs is None:
-        dataset, _ = load_dataset(trained.recipe.data)
-        result = run.measure(trained.model, dataset, trained.spec, trained.recipe, run.make_fabric(trained.recipe))
-        before = folder.read_json(folder.metrics_file) if folder.metrics_file.exists() else {}
-        write_json(folder.metrics_file, before | result)
+        fabric = run.make_fabric(trained.recipe)
+        result: dict[str, dict[str, float]] = run.measure(
+            trained.model, trained.dataset(), trained.spec, trained.recipe, fabric
+        )
     else:
         if trained.schema is None:
             raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")

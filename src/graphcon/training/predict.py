@@ -14,7 +14,7 @@ from graphcon._files import write_whole
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.batches import apply
-from graphcon.training.load_data import load_dataset
+from graphcon.training.own_files import check_unchanged
 from graphcon.training.run import Trained
 from graphcon.training.spec import TaskSpec, has_target
 
@@ -50,8 +50,9 @@ def predict(
     if nodes is None and edges is None and graphs is None:
         config = trained.recipe.data
         if trained.schema is not None and config.nodes is not None:
+            check_unchanged(trained.folder, config, trained.files)
             return predict(trained, config.nodes, config.edges, config.graphs)
-        dataset, _ = load_dataset(config)
+        dataset = trained.dataset()
         out = answers(trained, dataset.graphs)
         return as_table(out, trained.spec, pl.Series("id", range(len(out)))), ()
     if trained.schema is None:

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from graphcon.training.interrupt import gently
 from graphcon.training.load_data import load_dataset
 from graphcon.training.loop import Fitted, Reporter, evaluate, fit_loop
 from graphcon.training.model import TaskModel, build
+from graphcon.training.own_files import check_unchanged, fingerprints, placed
 from graphcon.training.resume import check_resumed
 from graphcon.training.spec import TaskSpec
 from graphcon.training.tensorboard import TensorBoardReporter
@@ -47,6 +48,7 @@ def train(
         The metrics, or None if the user stopped the run.
     """
     check_ranges(recipe)
+    recipe = placed(recipe)
     if resume:
         check_resumed(out, recipe)
     if recipe.trainer.threads is not None:
@@ -118,6 +120,7 @@ class Trained:
         recipe: The recipe of the run.
         schema: How its tables were read; None for a named set.
         folder: The run folder.
+        files: The fingerprints of the user's own files that it was trained on.
     """
 
     model: TaskModel
@@ -125,6 +128,16 @@ class Trained:
     recipe: Recipe
     schema: TableSchema | None
     folder: Path
+    files: dict[str, str] = field(default_factory=dict)
+
+    def dataset(self) -> GraphDataset:
+        """The data that it was trained on.
+
+        Raises:
+            InputError: A file of them has moved or changed since.
+        """
+        check_unchanged(self.folder, self.recipe.data, self.files)
+        return load_dataset(self.recipe.data)[0]
 
 
 def load(path: str | Path) -> Trained:
@@ -140,7 +153,7 @@ def load(path: str | Path) -> Trained:
     schema = TableSchema.from_dict(description["schema"]) if description["schema"] else None
     model = build(recipe.model, spec)
     model.load_state_dict(folder.load_weights())
-    return Trained(model.eval(), spec, recipe, schema, folder.path)
+    return Trained(model.eval(), spec, recipe, schema, folder.path, description.get("files", {}))
 
 
 def aggregate(results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -161,6 +174,7 @@ def _description(recipe: Recipe, spec: TaskSpec, schema: TableSchema | None) -> 
         "recipe": recipes.to_dict(recipe),
         "task": spec.to_dict(),
         "schema": schema.to_dict() if schema is not None else None,
+        "files": fingerprints(recipe.data),
     }
 
 
