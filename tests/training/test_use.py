@@ -105,6 +105,32 @@ def test_bad_input_leaves_with_2_and_the_cure(own: Path, arguments: tuple[str, .
     assert sorted(path.name for path in own.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    ("given", "out"),
+    [
+        ("--nodes copy.csv --edges edges.csv", "copy.csv"),
+        ("--nodes nodes.csv --edges copy.csv", "../{here}/copy.csv"),
+        ("--nodes copy.csv --edges edges.csv", "nodes.csv"),  # of the training
+        ("", "edges.csv"),
+        ("", "link.csv"),
+    ],
+)
+def test_answers_never_replace_a_table(own: Path, given: str, out: str, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    shutil.copy("nodes.csv", "copy.csv")
+    (own / "link.csv").unlink(missing_ok=True)
+    (own / "link.csv").symlink_to("nodes.csv")
+    before = _contents(own)
+    out = out.format(here=own.name)
+    assert main(["predict", "run", *given.split(), "--out", out]) == 2
+    told = capsys.readouterr().err
+    assert f"--out {out}: is the table" in told
+    assert "Name another file" in told
+    assert _contents(own) == before
+    for name in ("copy.csv", "link.csv"):
+        (own / name).unlink()
+
+
 def test_normalised_steps_come_back_from_a_run_folder(molecules: Recipe, tmp_path: Path):
     model = replace(molecules.model, options={"norm": "batch"})
     run.train(replace(molecules, model=model), tmp_path / "run")

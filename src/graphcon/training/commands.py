@@ -22,6 +22,7 @@ from graphcon.training import recipes, run
 from graphcon.training import tune as tuning
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
+from graphcon.training.own_files import own_files
 from graphcon.training.progress import reporting
 
 
@@ -139,7 +140,8 @@ def predict(
     path: Path, nodes: Path | None, edges: Path | None, graphs: Path | None, out: Path, console: Console
 ) -> None:
     """Writes the answers of a run."""
-    predicting.check_target_file(out)
+    of_training = own_files(RunFolder.open(path).recipe().data).values()
+    predicting.check_target_file(out, [*filter(None, (nodes, edges, graphs)), *of_training])
     table, notes = predicting.predict(run.load(path), nodes, edges, graphs)
     predicting.write_table(table, out)
     for note in notes:

@@ -101,12 +101,15 @@ def as_table(out: Tensor, spec: TaskSpec, ids: pl.Series) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def check_target_file(out: Path) -> None:
-    """Refuses a file that cannot be written, before any work is done."""
+def check_target_file(out: Path, tables: Sequence[Path]) -> None:
+    """Refuses a file that cannot be written, or that is one of the tables, before any work is done."""
     if out.suffix not in ENDINGS:
         raise InputError(f"--out {out}: must end in {' or '.join(ENDINGS)}")
     if out.is_dir():
         raise InputError(f"--out {out}: is a folder, but a file is needed")
+    for table in tables:
+        if out.exists() and table.exists() and out.samefile(table):
+            raise InputError(f"--out {out}: is the table {table}, which the answers would replace. Name another file")
 
 
 def write_table(table: pl.DataFrame, out: Path) -> None:
