@@ -398,6 +398,29 @@ def test_several_splits_and_seeds_are_trained_and_averaged(tmp_path: Path, monke
     assert summary["test"]["accuracy"]["sd"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
 
 
+def test_a_metric_that_some_runs_do_not_have_is_averaged_over_the_others(tmp_path: Path, capsys):
+    nodes = ["id,v,label,part", *(f"{i},{i % 5},{'ab'[i % 2]},{'train' if i < 30 else 'val'}" for i in range(40))]
+    nodes += [f"4{i},{i},a,test" for i in range(3)]  # one class alone has no area under the curve
+    (tmp_path / "nodes.csv").write_text("\n".join(nodes))
+    (tmp_path / "edges.csv").write_text("\n".join(["source,target", *(f"{i},{(i + 2) % 43}" for i in range(43))]))
+    data = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv"), "--target", "label"]
+    data += ["--split-column", "part", "--model.channels", "4", "--model.steps", "1", "--trainer.epochs", "2"]
+    assert main(["train", *data, "--seeds", "2", "--trainer.metric", "auroc", "--out", str(tmp_path / "runs")]) == 0
+    told = capsys.readouterr().out
+    assert "test       auroc nan ± nan (0 of 2 runs)" in told
+    summary = json.loads((tmp_path / "runs/metrics.json").read_text())
+    assert summary["val"]["auroc"]["n"] == 2
+    assert summary["test"]["auroc"]["n"] == 0
+    assert summary["test"]["accuracy"]["n"] == 2
+    assert main(["report", str(tmp_path / "runs")]) == 0
+    for split in ("all", "3"):  # the column tells one
+        assert main(["train", *data, "--split", split, "--out", str(tmp_path / "more")]) == 2
+        assert "nodes.csv has one split, 'column part'. Leave it out" in capsys.readouterr().err
+    assert not (tmp_path / "more").exists()
+    results = [{"val": {"r2": value}} for value in (0.5, float("nan"), 0.7)]
+    assert run.aggregate(results)["val"]["r2"] == pytest.approx({"mean": 0.6, "sd": 0.02**0.5, "n": 2})
+
+
 def test_flags_beat_files_and_the_resolved_recipe_can_be_seen(tmp_path: Path):
     done = command("train", "cora-gcn", "--model.steps", 7, "--print-recipe", cwd=tmp_path)
     assert done.returncode == 0

@@ -1,7 +1,6 @@
 """What `graphcon compare` prints and draws."""
 
 import math
-import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, fields
@@ -20,7 +19,7 @@ from graphcon.report.figures import Panel, comparison_figure
 from graphcon.training.commands import check_seeds, show_warnings_plainly
 from graphcon.training.config import Recipe
 from graphcon.training.loop import Reporter
-from graphcon.training.metrics import direction
+from graphcon.training.metrics import direction, mean_and_sd
 
 #: What is told of every model and depth: the column, its title, and whether it is drawn on a logarithmic scale.
 MEASURES = (
@@ -62,7 +61,7 @@ def mean_and_spread(rows: Sequence[Row], model: str, depth: int, measure: str) -
     values = [getattr(row, measure) for row in rows if (row.model, row.depth) == (model, depth)]
     if any(value is None for value in values):
         return math.nan, 0.0
-    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+    return mean_and_sd(values)[:2]
 
 
 def _print_table(rows: list[Row], models: list[str], depths: list[int], console: Console) -> None:

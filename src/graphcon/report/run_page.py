@@ -10,7 +10,7 @@ from graphcon.report.measures import MEASURES
 from graphcon.report.mistakes import PARTS, mistakes
 from graphcon.report.stability_words import stability_blocks
 from graphcon.training.baseline import NAMES
-from graphcon.training.metrics import direction, is_better
+from graphcon.training.metrics import direction, is_better, mean_and_sd
 
 MOST_POINTS = 400
 #: Why a training ended, in words.
@@ -213,12 +213,11 @@ def _values(members: list[Evidence], part: str, metric: str, of_baseline: bool) 
 
 
 def _mean(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> float:
-    return statistics.fmean(_values(members, part, metric, of_baseline))
+    return mean_and_sd(_values(members, part, metric, of_baseline))[0]
 
 
 def _spread(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> float:
-    values = _values(members, part, metric, of_baseline)
-    return statistics.stdev(values) if len(values) > 1 else 0.0
+    return mean_and_sd(_values(members, part, metric, of_baseline))[1]
 
 
 def _told(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> Number:

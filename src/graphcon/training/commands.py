@@ -22,6 +22,7 @@ from graphcon.training import recipes, run
 from graphcon.training import tune as tuning
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
+from graphcon.training.load_data import load_dataset
 from graphcon.training.own_files import own_files
 from graphcon.training.progress import reporting
 
@@ -34,6 +35,7 @@ def train(
     show_warnings_plainly()
     if resume is not None:
         return _train_one(recipe, resume, True, console)
+    check_splits(recipe, splits)
     folder = out or _free_folder(name)
     if len(splits) * seeds == 1:
         return _train_one(replace(recipe, data=replace(recipe.data, split=splits[0])), folder, False, console)
@@ -102,7 +104,8 @@ def _print_summary(summary: dict[str, Any], metric: str, folder: Path, console: 
     for part, title in (("val", "validation"), ("test", "test")):
         if metric in summary[part]:
             value = summary[part][metric]
-            text = f"{title:<11}{metric} {value['mean']:.4f} ± {value['sd']:.4f} ({value['n']} runs)"
+            runs = f"{value['n']} runs" if value["n"] == summary["runs"] else f"{value['n']} of {summary['runs']} runs"
+            text = f"{title:<11}{metric} {value['mean']:.4f} ± {value['sd']:.4f} ({runs})"
             console.print(text, highlight=False)
     console.print(f"Runs  {folder}", highlight=False)
 
@@ -177,6 +180,7 @@ def tune(
 ) -> None:
     """Searches, and shows what mattered."""
     check_seeds(seeds)
+    check_splits(recipe, splits)
     show_warnings_plainly()
     folder = out or Path("runs") / f"tune-{name}"
     with reporting(console) as make:
@@ -220,6 +224,18 @@ def check_seeds(seeds: int) -> None:
     """Refuses to train with no seed at all."""
     if seeds < 1:
         raise InputError(f"--seeds {seeds}: at least one is needed")
+
+
+def check_splits(recipe: Recipe, splits: list[int]) -> None:
+    """Refuses to take one split for several."""
+    if not any(splits):
+        return
+    dataset, _ = load_dataset(replace(recipe.data, split=splits[0]))
+    if dataset.split.seed is None:
+        raise InputError(
+            f"--split {','.join(map(str, splits))}: {dataset.name} has one split, {dataset.split.name!r}. "
+            "Leave it out; --seeds 5 trains five times on it"
+        )
 
 
 def _finished(place: Path) -> dict[str, Any] | None:

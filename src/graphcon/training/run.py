@@ -1,6 +1,5 @@
 """A training run from a recipe to a folder, and back from the folder to a model."""
 
-import statistics
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -157,15 +156,13 @@ def load(path: str | Path) -> Trained:
 
 
 def aggregate(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Mean, standard deviation and number of several runs, metric by metric."""
+    """Mean and standard deviation of several runs, and the number of those that have it, metric by metric."""
     summary: dict[str, Any] = {"runs": len(results)}
     for part in ("val", "test"):
-        names = list(results[0].get(part, {}))
-        values = {name: [result[part][name] for result in results] for name in names}
-        summary[part] = {
-            name: {"mean": statistics.fmean(v), "sd": statistics.stdev(v) if len(v) > 1 else 0.0, "n": len(v)}
-            for name, v in values.items()
-        }
+        summary[part] = {}
+        for name in results[0].get(part, {}):
+            mean, sd, n = measures.mean_and_sd([result[part][name] for result in results])
+            summary[part][name] = {"mean": mean, "sd": sd, "n": n}
     return summary
 
 
