@@ -1,5 +1,6 @@
 """What is done with a run: predict, measure, export, search, from Python and from the command line."""
 
+import io
 import json
 import shutil
 import subprocess
@@ -419,6 +420,36 @@ def test_a_metric_that_some_runs_do_not_have_is_averaged_over_the_others(tmp_pat
     assert not (tmp_path / "more").exists()
     results = [{"val": {"r2": value}} for value in (0.5, float("nan"), 0.7)]
     assert run.aggregate(results)["val"]["r2"] == pytest.approx({"mean": 0.6, "sd": 0.02**0.5, "n": 2})
+
+
+@pytest.mark.parametrize(
+    ("shares", "measured"), [("--train 1 --val 0", None), ("--train 0.8 --val 0", "test"), ("--train 0.5", "both")]
+)
+def test_where_parts_are_missing_nothing_is_said_of_them(own: Path, tmp_path, monkeypatch, capsys, shares, measured):
+    monkeypatch.chdir(own)
+    data = "--nodes nodes.csv --edges edges.csv --target label --model.channels 4 --model.steps 1 --trainer.epochs 6"
+    out = str(tmp_path / "run")
+    assert main(["train", *data.split(), *shares.split(), "--trainer.threads", "1", "--out", out]) == 0
+    told = capsys.readouterr().out
+    assert ("the last epoch, 6, is kept: there is no validation part, stopped by epochs" in told) == (
+        measured != "both"
+    )
+    assert ("no validation part, the weights of the last epoch are kept" in told) == (measured != "both")
+    assert ("selected on validation" in told) == (measured == "both")
+    assert ("Nothing is held out to measure on" in told) == (measured is None)
+    last = (tmp_path / "run" / "last.ckpt").read_bytes()
+    assert main(["evaluate", out]) == (2 if measured is None else 0)
+    if measured is None:
+        assert "without a validation and a test part, so there is nothing to measure it on" in capsys.readouterr().err
+    if measured != "both":
+        state = torch.load(io.BytesIO(last), weights_only=True)["model"]
+        kept = run.load(out).model.state_dict()
+        assert all(torch.equal(kept[name], value) for name, value in state.items())
+    assert main(["report", out]) == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert ("no part was held out" in page) == (measured is None)
+    assert ("since there is no validation part" in page) == (measured != "both")
+    assert ("selected on validation" in page) == (measured == "both")
 
 
 def test_flags_beat_files_and_the_resolved_recipe_can_be_seen(tmp_path: Path):

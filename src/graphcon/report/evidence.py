@@ -81,13 +81,15 @@ class Evidence:
         return baseline(self.dataset, self.trained.spec)
 
     @property
-    def part(self) -> Part:
-        """The part whose answers are shown: test, or validation where there is no test part."""
-        return "test" if len(self.dataset.split.test) else "val"
+    def part(self) -> Part | None:
+        """The part whose answers are shown: test, or validation where there is no test part; None without both."""
+        split = self.dataset.split
+        return "test" if len(split.test) else "val" if len(split.val) else None
 
     @cached_property
     def answers(self) -> tuple[Tensor, Tensor]:
         """The model's answers on that part, and what is true."""
+        assert self.part is not None
         index = getattr(self.dataset.split, self.part)
         if self.dataset.split.unit == "node":
             out = predict.answers(self.trained, self.dataset.graphs)[index]
@@ -98,6 +100,7 @@ class Evidence:
     @cached_property
     def ids(self) -> list[str]:
         """The names of what is answered: those of own tables, else numbers."""
+        assert self.part is not None
         split, config, schema = self.dataset.split, self.trained.recipe.data, self.trained.schema
         index = getattr(split, self.part)
         if split.unit != self.dataset.task:  # nodes of several graphs

@@ -68,10 +68,10 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console, quie
                 console.print(f"[bold]{recipe.model.name}[/bold] on {dataset.name}, {dataset.split}", highlight=False)
                 for note in dataset.notes:
                     console.print(f"  {note}", highlight=False, style="dim")
-                console.print(
-                    f"  {parameters:,} parameters; selected on validation {metric}, {measures.direction(metric)}",
-                    highlight=False,
-                )
+                chosen = f"selected on validation {metric}, {measures.direction(metric)}"
+                if not len(dataset.split.val):
+                    chosen = "no validation part, the weights of the last epoch are kept"
+                console.print(f"  {parameters:,} parameters; {chosen}", highlight=False)
             return make(out.name, recipe.trainer.epochs)
 
         result = run.train(recipe, out, resume=resuming, reporter=reporter)
@@ -88,10 +88,16 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console, quie
 
 def print_metrics(result: dict[str, Any], console: Console) -> None:
     """Shows the metrics of a run."""
-    ended = f"best epoch {result['best_epoch']} of {result['epochs']}, stopped by {result['stopped']}"
-    table = Table(title=f"{ended}", title_justify="left", box=SIMPLE)
-    table.add_column("")
+    chosen = f"best epoch {result['best_epoch']} of {result['epochs']}"
+    if not result["best_epoch"]:
+        chosen = f"the last epoch, {result['epochs']}, is kept: {run.why_last(result)}"
+    console.print(f"{chosen}, stopped by {result['stopped']}", highlight=False, style="italic")
     names = list(result.get("val", result.get("test", {})))
+    if not names:
+        console.print("Nothing is held out to measure on", highlight=False)
+        return
+    table = Table(box=SIMPLE)
+    table.add_column("")
     for name in names:
         table.add_column(name, justify="right")
     for part, title in (("val", "validation"), ("test", "test")):
@@ -120,6 +126,11 @@ def evaluate(
         result: dict[str, dict[str, float]] = run.measure(
             trained.model, trained.dataset(), trained.spec, trained.recipe, fabric
         )
+        if not result:
+            raise InputError(
+                f"{path}: was trained without a validation and a test part, so there is nothing to measure it on. "
+                "Name tables with --nodes and --edges, or train anew and hold a part out"
+            )
     else:
         if trained.schema is None:
             raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")

@@ -114,7 +114,7 @@ class Trained:
     """A model from a run folder, with all that is needed to use it.
 
     Attributes:
-        model: The network, in evaluation mode, with the weights that were best on validation.
+        model: The network, in evaluation mode, with the weights that were best on validation; without one, the last.
         spec: The task.
         recipe: The recipe of the run.
         schema: How its tables were read; None for a named set.
@@ -164,6 +164,11 @@ def aggregate(results: list[dict[str, Any]]) -> dict[str, Any]:
             mean, sd, n = measures.mean_and_sd([result[part][name] for result in results])
             summary[part][name] = {"mean": mean, "sd": sd, "n": n}
     return summary
+
+
+def why_last(result: dict[str, Any]) -> str:
+    """Why the weights of a run are those of its last epoch, and of none that was best."""
+    return "validation gave no number" if "val" in result else "there is no validation part"
 
 
 def _description(recipe: Recipe, spec: TaskSpec, schema: TableSchema | None) -> dict[str, Any]:
