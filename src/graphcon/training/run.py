@@ -47,12 +47,12 @@ def train(
         The metrics, or None if the user stopped the run.
     """
     check_ranges(recipe)
-    recipe = placed(recipe)
     if resume:
         check_resumed(out, recipe)
     if recipe.trainer.threads is not None:
         torch.set_num_threads(recipe.trainer.threads)
-    dataset, schema = load_dataset(recipe.data)
+    dataset, schema = load_dataset(recipe.data)  # by the paths that the user gave, for the messages
+    recipe = placed(recipe)
     if recipe.trainer.devices > 1 and dataset.split.unit == "node":
         raise InputError(
             f"trainer.devices = {recipe.trainer.devices}, but {dataset.name} is one graph, which is trained whole: "
