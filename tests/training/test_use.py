@@ -132,6 +132,30 @@ def test_answers_never_replace_a_table(own: Path, given: str, out: str, monkeypa
         (own / name).unlink()
 
 
+def test_predict_recommends_what_it_can_follow(own: Path, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    nodes = pl.read_csv("nodes.csv").with_columns(pl.lit("none").alias("score"))
+    nodes.write_csv(tmp_path / "words.csv")
+    line = ["run", "--nodes", str(tmp_path / "words.csv"), "--edges", "edges.csv"]
+    for command in (["predict", *line, "--out", str(tmp_path / "a.csv")], ["evaluate", *line]):
+        assert main(command) == 2
+        told = capsys.readouterr().err
+        assert "row 2, column 'score'" in told
+        assert "(--null-values is said in training: change the table, or train anew with it.)" in told
+    assert not (tmp_path / "a.csv").exists()
+
+
+def test_what_the_target_column_of_new_tables_holds_does_not_matter_to_predictions(own: Path, tmp_path: Path, capsys):
+    nodes = pl.read_csv(own / "nodes.csv")
+    nodes.with_columns(pl.lit("green").alias("label")).write_csv(tmp_path / "new.csv")
+    trained, edges = run.load(own / "run"), own / "edges.csv"
+    table, notes = predict.predict(trained, tmp_path / "new.csv", edges)
+    assert table.equals(predict.predict(trained, own / "nodes.csv", edges)[0])
+    assert not any("new since training" in note for note in notes)
+    with pytest.raises(InputError, match="'green' .* none of the classes: blue, red"):
+        predict.score(trained, tmp_path / "new.csv", edges, None)
+
+
 def test_normalised_steps_come_back_from_a_run_folder(molecules: Recipe, tmp_path: Path):
     model = replace(molecules.model, options={"norm": "batch"})
     run.train(replace(molecules, model=model), tmp_path / "run")

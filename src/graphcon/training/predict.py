@@ -1,6 +1,8 @@
 """Answers of a trained model, in words a table can hold."""
 
+import dataclasses
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -11,6 +13,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from graphcon._files import write_whole
+from graphcon.data import NewData, TableSchema
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.batches import apply
@@ -19,6 +22,9 @@ from graphcon.training.run import Trained
 from graphcon.training.spec import TaskSpec, has_target
 
 ENDINGS = (".csv", ".parquet")
+NO_COLUMN = "\n"  # no table has a column of that name
+_OPTION = re.compile(r"--[a-z][a-z-]*")
+_OWN_OPTIONS = ("--nodes", "--edges", "--graphs", "--out")
 
 
 @torch.no_grad()
@@ -62,14 +68,40 @@ def predict(
         )
     if nodes is None or edges is None:
         raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
-    new = trained.schema.apply(nodes, edges, graphs)
+    new = _read(_without_target(trained.schema), nodes, edges, graphs)
     return as_table(answers(trained, new.graphs), trained.spec, new.ids.alias(new.ids.name or "id")), new.notes
+
+
+def _without_target(schema: TableSchema) -> TableSchema:
+    """The schema for tables whose target does not matter, whatever it holds."""
+    target = dataclasses.replace(schema.target, names=(NO_COLUMN,))
+    return dataclasses.replace(schema, target=target, ignored=(*schema.ignored, *schema.target.names))
+
+
+def _read(schema: TableSchema, nodes: Path, edges: Path, graphs: Path | None) -> NewData:
+    """New tables by a schema; where an option of the training is recommended, it is said that it is one."""
+    try:
+        new = schema.apply(nodes, edges, graphs)
+    except InputError as error:
+        raise InputError(_of_training(str(error))) from None
+    return dataclasses.replace(new, notes=tuple(map(_of_training, new.notes)))
+
+
+def _of_training(words: str) -> str:
+    options = [option for option in dict.fromkeys(_OPTION.findall(words)) if option not in _OWN_OPTIONS]
+    if not options:
+        return words
+    named, one = " and ".join(options), len(options) == 1
+    return (
+        f"{words} ({named} {'is' if one else 'are'} said in training: change the table, or train anew with "
+        f"{'it' if one else 'them'}.)"
+    )
 
 
 def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> dict[str, float]:
     """The metrics of a model on new tables that hold the target."""
     assert trained.schema is not None
-    new = trained.schema.apply(nodes, edges, graphs)
+    new = _read(trained.schema, nodes, edges, graphs)
     if not new.has_target:
         raise InputError(
             f"{nodes}: has no column {trained.schema.target.names[0]!r} to compare with: use graphcon predict"
