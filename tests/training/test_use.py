@@ -423,6 +423,29 @@ def test_several_splits_and_seeds_are_trained_and_averaged(tmp_path: Path, monke
     assert summary["test"]["accuracy"]["sd"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
 
 
+def test_several_runs_and_a_single_one_do_not_share_a_folder(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    settings = "--model.steps 1 --model.channels 4 --trainer.epochs 2 --trainer.threads 1"
+    line = ["train", "cora-gcn", *settings.split(), "--out"]
+    assert main([*line, "one"]) == 0
+    before = _contents(tmp_path / "one")
+    assert main([*line, "one", "--seeds", "2"]) == 2
+    assert "--out one: there is a run in it already" in capsys.readouterr().err
+    assert _contents(tmp_path / "one") == before
+    assert [path for path in (tmp_path / "one").iterdir() if path.is_dir()] == []
+    assert main([*line, "many", "--seeds", "2"]) == 0
+    kept = _contents(tmp_path / "many")
+    assert main([*line, "many"]) == 2
+    assert "--out many: there are several runs in it" in capsys.readouterr().err
+    for change in ("--model.channels 8", "--trainer.epochs 3"):
+        assert main([*line, "many", "--seeds", "3", *change.split()]) == 2
+        assert "--out many: split-0-seed-0 was trained there with other settings" in capsys.readouterr().err
+    assert _contents(tmp_path / "many") == kept
+    assert not (tmp_path / "many" / "split-0-seed-2").exists()
+    assert main([*line, "many", "--seeds", "3"]) == 0
+    assert json.loads((tmp_path / "many" / "metrics.json").read_text())["runs"] == 3
+
+
 def test_a_metric_that_some_runs_do_not_have_is_averaged_over_the_others(tmp_path: Path, capsys):
     nodes = ["id,v,label,part", *(f"{i},{i % 5},{'ab'[i % 2]},{'train' if i < 30 else 'val'}" for i in range(40))]
     nodes += [f"4{i},{i},a,test" for i in range(3)]  # one class alone has no area under the curve

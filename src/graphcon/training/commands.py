@@ -25,6 +25,7 @@ from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
 from graphcon.training.own_files import own_files
 from graphcon.training.progress import reporting
+from graphcon.training.resume import check_same
 
 
 def train(
@@ -39,19 +40,24 @@ def train(
     folder = out or _free_folder(name)
     if len(splits) * seeds == 1:
         return _train_one(replace(recipe, data=replace(recipe.data, split=splits[0])), folder, False, console)
+    RunFolder(folder).check_free()
+    wanted = {
+        folder / f"split-{split}-seed-{seed}": replace(recipe, data=replace(recipe.data, split=split), seed=seed)
+        for split in splits
+        for seed in range(recipe.seed, recipe.seed + seeds)
+    }
+    for place, one in wanted.items():
+        check_same(place, one)
     results = []
-    for split in splits:
-        for seed in range(recipe.seed, recipe.seed + seeds):
-            one = replace(recipe, data=replace(recipe.data, split=split), seed=seed)
-            place = folder / f"split-{split}-seed-{seed}"
+    for place, one in wanted.items():
+        done = _finished(place)
+        if done is None:
+            resuming = RunFolder(place).recipe_file.exists()
+            if _train_one(one, place, resuming, console, quiet=True):
+                return 130
             done = _finished(place)
-            if done is None:
-                resuming = RunFolder(place).recipe_file.exists()
-                if _train_one(one, place, resuming, console, quiet=True):
-                    return 130
-                done = _finished(place)
-            assert done is not None
-            results.append(done)
+        assert done is not None
+        results.append(done)
     summary = run.aggregate(results)
     write_json(folder / "metrics.json", summary)
     _print_summary(summary, results[0]["metric"], folder, console)
