@@ -145,6 +145,35 @@ def test_predict_recommends_what_it_can_follow(own: Path, tmp_path: Path, monkey
     assert not (tmp_path / "a.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("graphcon-gcn", "does not use: kind; graphcon-gcn takes none, graphcon-gat does with --model.edge-features."),
+        ("graphcon-gat", "does not use: kind; say --model.edge-features to use them."),
+        ("graphcon-gat --model.edge-features", None),
+    ],
+)
+def test_columns_of_edges_that_the_model_does_not_use_are_told_and_not_asked_for(
+    own: Path, tmp_path: Path, model: str, told: str | None, capsys
+):
+    edges = pl.read_csv(own / "edges.csv")
+    edges.with_columns(pl.Series("kind", ["a", "b"] * 75)).write_csv(tmp_path / "edges.csv")
+    data = ["--nodes", str(own / "nodes.csv"), "--edges", str(tmp_path / "edges.csv"), "--target", "label"]
+    settings = f"--model.name {model} --model.channels 4 --model.steps 1 --trainer.epochs 2 --trainer.threads 1"
+    assert main(["train", *data, *settings.split(), "--out", str(tmp_path / "run")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (told in said) if told else ("does not use" not in said)
+    trained = run.load(tmp_path / "run")
+    if told is None:
+        with pytest.raises(InputError, match="there is no column 'kind'"):
+            predict.predict(trained, own / "nodes.csv", own / "edges.csv")
+        return
+    bare, _ = predict.predict(trained, own / "nodes.csv", own / "edges.csv")
+    full, notes = predict.predict(trained, own / "nodes.csv", tmp_path / "edges.csv")
+    assert bare.equals(full)
+    assert not any("new since training" in note for note in notes)
+
+
 def test_what_the_target_column_of_new_tables_holds_does_not_matter_to_predictions(own: Path, tmp_path: Path, capsys):
     nodes = pl.read_csv(own / "nodes.csv")
     nodes.with_columns(pl.lit("green").alias("label")).write_csv(tmp_path / "new.csv")

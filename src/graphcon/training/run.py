@@ -16,16 +16,19 @@ from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training import recipes
 from graphcon.training.batches import Batches, mix
-from graphcon.training.config import Recipe
+from graphcon.training.config import ModelConfig, Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.interrupt import gently
 from graphcon.training.load_data import load_dataset
 from graphcon.training.loop import Fitted, Reporter, evaluate, fit_loop
-from graphcon.training.model import TaskModel, build
+from graphcon.training.model import TaskModel, build, named
 from graphcon.training.own_files import check_unchanged, fingerprints, placed
 from graphcon.training.resume import check_resumed
 from graphcon.training.spec import TaskSpec
 from graphcon.training.tensorboard import TensorBoardReporter
+
+#: A model that takes features of edges, to recommend.
+TAKES_EDGES = "graphcon-gat"
 
 
 def train(
@@ -60,6 +63,8 @@ def train(
         )
     if recipe.data.batching == "vr-gcn" and recipe.trainer.precision != "32-true":
         raise InputError(f"trainer.precision = {recipe.trainer.precision!r}: vr-gcn computes in 32-true only")
+    if schema is not None:
+        dataset = replace(dataset, notes=(*dataset.notes, *_unused_columns(schema, recipe.model)))
     spec = TaskSpec.of(dataset)
     torch.manual_seed(mix(recipe.seed, -1))
     model = build(recipe.model, spec)
@@ -117,7 +122,7 @@ class Trained:
         model: The network, in evaluation mode, with the weights that were best on validation; without one, the last.
         spec: The task.
         recipe: The recipe of the run.
-        schema: How its tables were read; None for a named set.
+        schema: How its tables were read, without the edges' columns that it does not use; None for a named set.
         folder: The run folder.
         files: The fingerprints of the user's own files that it was trained on.
     """
@@ -149,10 +154,29 @@ def load(path: str | Path) -> Trained:
     description = folder.read_json(folder.model_file)
     recipe = recipes.from_dict(description["recipe"], str(folder.model_file))
     spec = TaskSpec.from_dict(description["task"])
-    schema = TableSchema.from_dict(description["schema"]) if description["schema"] else None
+    schema = _used(TableSchema.from_dict(description["schema"]), recipe.model) if description["schema"] else None
     model = build(recipe.model, spec)
     model.load_state_dict(folder.load_weights())
     return Trained(model.eval(), spec, recipe, schema, folder.path, description.get("files", {}))
+
+
+def _unused_columns(schema: TableSchema, model: ModelConfig) -> list[str]:
+    """A note on the columns of edges that a model makes no use of."""
+    if model.edge_features or not schema.edge_columns:
+        return []
+    names = ", ".join(column.name for column in schema.edge_columns)
+    cure = "say --model.edge-features to use them"
+    if "edge_dim" not in named(model.name).options:
+        cure = f"{model.name} takes none, {TAKES_EDGES} does with --model.edge-features"
+    return [f"columns of the edges that the model does not use: {names}; {cure}."]
+
+
+def _used(schema: TableSchema, model: ModelConfig) -> TableSchema:
+    """The schema without the columns of edges that a model makes no use of: new tables need not have them."""
+    if model.edge_features:
+        return schema
+    unused = (column.name for column in schema.edge_columns)
+    return replace(schema, edge_columns=(), ignored=(*schema.ignored, *unused))
 
 
 def aggregate(results: list[dict[str, Any]]) -> dict[str, Any]:
