@@ -52,8 +52,8 @@ def check_resumed(run: Path, recipe: Recipe, useless: Sequence[str] = ()) -> Non
     if changes:
         told = ", ".join(f"{name} = {new!r} (it has {old!r})" for name, (old, new) in changes.items())
         raise InputError(
-            f"--resume {run}: the run was trained with other settings than {told}. Only {', '.join(MAY_CHANGE)} may "
-            "change: leave the others out, or start a new run with --out"
+            f"--resume {run}: the run goes on as it began, not with {told}. Leave that out, or start a new run with "
+            f"--out. What may change: {', '.join(MAY_CHANGE)}"
         )
     check_unchanged(run, recipe.data, kept(run))
 
