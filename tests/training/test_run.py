@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from graphcon.errors import InputError
-from graphcon.training import recipes, run
+from graphcon.training import loop, recipes, run
 from graphcon.training.config import OptimizerConfig, Recipe, ScheduleConfig, TrainerConfig
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
@@ -190,6 +190,13 @@ def test_a_finished_run_goes_on_with_more_epochs(tiny: Recipe, tmp_path: Path):
     run.train(longer, tmp_path / "run", resume=True)
     run.train(longer, tmp_path / "at once")
     assert _everything(tmp_path / "run") == _everything(tmp_path / "at once")
+
+
+def test_a_run_that_goes_on_and_is_stopped_keeps_no_metrics_of_older_weights(tiny: Recipe, tmp_path: Path, monkeypatch):
+    run.train(tiny, tmp_path / "run")
+    monkeypatch.setattr(loop, "stop_requested", lambda: True)
+    assert run.train(replace(tiny, trainer=replace(tiny.trainer, epochs=20)), tmp_path / "run", resume=True) is None
+    assert not (tmp_path / "run" / "metrics.json").exists()
 
 
 def test_training_stops_when_validation_has_not_improved(tiny: Recipe, tmp_path: Path):

@@ -247,7 +247,7 @@ def check_splits(recipe: Recipe, splits: list[int]) -> None:
     """Refuses to take one split for several."""
     if not any(splits):
         return
-    dataset, _ = load_dataset(replace(recipe.data, split=splits[0]))
+    dataset, _ = load_dataset(replace(recipe.data, split=splits[0]), with_test=False)
     if dataset.split.seed is None:
         raise InputError(
             f"--split {','.join(map(str, splits))}: {dataset.name} has one split, {dataset.split.name!r}. "

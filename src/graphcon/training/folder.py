@@ -119,7 +119,8 @@ class RunFolder:
             raise InputError(f"{file}: cannot be read ({error}). Train again") from None
 
     def save_checkpoint(self, state: dict[str, Any]) -> None:
-        """Keeps everything that going on needs."""
+        """Keeps everything that going on needs; metrics of older weights go."""
+        self.metrics_file.unlink(missing_ok=True)
         content = io.BytesIO()
         torch.save(state, content)
         write_whole(self.last_file, content.getvalue())
