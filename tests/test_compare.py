@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -71,6 +72,16 @@ def test_a_comparison_goes_on_where_it_stopped_and_trains_only_what_is_missing(c
 def test_a_folder_of_other_settings_is_not_mixed_in(compared: Path, capsys):
     assert main(["compare", "--data", "cora", "--models", "gcn", "--depths", "2", "--out", str(compared)]) == 2
     assert "gcn-2-seed-0 was trained there with other settings. Name another folder" in capsys.readouterr().err
+
+
+def test_what_a_smaller_comparison_leaves_out_of_the_table_is_told(compared: Path, tmp_path: Path, capsys):
+    shutil.copytree(compared, tmp_path / "copy")
+    line = ["compare", "--data", "cora", "--depths", "1", "--seeds", "1", *OPTIONS, "--out", str(tmp_path / "copy")]
+    assert main([*line, "--models", "gcn"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "No longer in them: graphcon-gcn-1-seed-0, gcn-2-seed-0, graphcon-gcn-2-seed-0. Their runs are kept" in told
+    assert main([*line, "--models", "gcn,graphcon-gcn"]) == 0
+    assert "No longer" not in capsys.readouterr().out
 
 
 def test_own_tables_are_compared_too(tmp_path: Path):

@@ -239,7 +239,7 @@ def _training_commands(default: Recipe) -> None:
             recipe: A packaged recipe (see: graphcon recipes) or a .toml file.
             config: The recipe, field by field.
             out: The run folder, by default runs/RECIPE.
-            resume: A run to go on with.
+            resume: A run to go on with, as it began; more epochs and other devices, threads and the like may be said.
             split: Which split, several as 0,1,2, or "all" for every fixed split.
             seeds: How many seeds, counted from --seed on.
             print_recipe: Whether to print the resolved recipe and do nothing else.
@@ -249,6 +249,11 @@ def _training_commands(default: Recipe) -> None:
         if print_recipe:
             print(recipes.to_toml(config), end="")
             return 0
+        if resume is not None:
+            from graphcon.training.resume import check_resumed
+
+            given = {"RECIPE": recipe, "--out": out, "--split": split, "--seeds": seeds != 1}
+            check_resumed(resume, config, [option for option, value in given.items() if value])
         _check_data(config.data)
         from graphcon.training import commands
 

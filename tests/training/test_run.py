@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from graphcon.errors import InputError
-from graphcon.training import recipes, run
+from graphcon.training import loop, recipes, run
 from graphcon.training.config import OptimizerConfig, Recipe, ScheduleConfig, TrainerConfig
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
@@ -192,6 +192,13 @@ def test_a_finished_run_goes_on_with_more_epochs(tiny: Recipe, tmp_path: Path):
     assert _everything(tmp_path / "run") == _everything(tmp_path / "at once")
 
 
+def test_a_run_that_goes_on_and_is_stopped_keeps_no_metrics_of_older_weights(tiny: Recipe, tmp_path: Path, monkeypatch):
+    run.train(tiny, tmp_path / "run")
+    monkeypatch.setattr(loop, "stop_requested", lambda: True)
+    assert run.train(replace(tiny, trainer=replace(tiny.trainer, epochs=20)), tmp_path / "run", resume=True) is None
+    assert not (tmp_path / "run" / "metrics.json").exists()
+
+
 def test_training_stops_when_validation_has_not_improved(tiny: Recipe, tmp_path: Path):
     still = replace(
         tiny, optimizer=replace(tiny.optimizer, lr=1e-12), trainer=TrainerConfig(epochs=50, patience=3, threads=1)
@@ -199,6 +206,22 @@ def test_training_stops_when_validation_has_not_improved(tiny: Recipe, tmp_path:
     result = run.train(still, tmp_path / "run")
     assert result["stopped"] == "patience"
     assert result["epochs"] == result["best_epoch"] + 3
+
+
+def test_a_run_that_has_ended_is_not_trained_on_when_it_is_resumed(tiny: Recipe, tmp_path: Path):
+    still = replace(
+        tiny, optimizer=replace(tiny.optimizer, lr=1e-12), trainer=TrainerConfig(epochs=50, patience=3, threads=1)
+    )
+    run.train(still, tmp_path / "run")
+    before = _everything(tmp_path / "run")
+    result = run.train(still, tmp_path / "run", resume=True)
+    assert result is not None
+    assert result["stopped"] == "patience"
+    assert _everything(tmp_path / "run") == before
+    more = replace(still, trainer=replace(still.trainer, patience=5))
+    result = run.train(more, tmp_path / "run", resume=True)
+    assert result is not None
+    assert result["epochs"] == result["best_epoch"] + 5
 
 
 def test_a_loss_that_explodes_is_told_and_nothing_is_lost(tiny: Recipe, tmp_path: Path):

@@ -1,5 +1,6 @@
 """What is done with a run: predict, measure, export, search, from Python and from the command line."""
 
+import io
 import json
 import shutil
 import subprocess
@@ -128,6 +129,85 @@ def test_bad_input_leaves_with_2_and_the_cure(own: Path, arguments: tuple[str, .
     assert main(list(arguments)) == 2
     assert message in capsys.readouterr().err
     assert sorted(path.name for path in own.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("given", "out"),
+    [
+        ("--nodes copy.csv --edges edges.csv", "copy.csv"),
+        ("--nodes nodes.csv --edges copy.csv", "../{here}/copy.csv"),
+        ("--nodes copy.csv --edges edges.csv", "nodes.csv"),  # of the training
+        ("", "edges.csv"),
+        ("", "link.csv"),
+    ],
+)
+def test_answers_never_replace_a_table(own: Path, given: str, out: str, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    shutil.copy("nodes.csv", "copy.csv")
+    (own / "link.csv").unlink(missing_ok=True)
+    (own / "link.csv").symlink_to("nodes.csv")
+    before = _contents(own)
+    out = out.format(here=own.name)
+    assert main(["predict", "run", *given.split(), "--out", out]) == 2
+    told = capsys.readouterr().err
+    assert f"--out {out}: is the table" in told
+    assert "Name another file" in told
+    assert _contents(own) == before
+    for name in ("copy.csv", "link.csv"):
+        (own / name).unlink()
+
+
+def test_predict_recommends_what_it_can_follow(own: Path, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    nodes = pl.read_csv("nodes.csv").with_columns(pl.lit("none").alias("score"))
+    nodes.write_csv(tmp_path / "words.csv")
+    line = ["run", "--nodes", str(tmp_path / "words.csv"), "--edges", "edges.csv"]
+    for command in (["predict", *line, "--out", str(tmp_path / "a.csv")], ["evaluate", *line]):
+        assert main(command) == 2
+        told = capsys.readouterr().err
+        assert "row 2, column 'score'" in told
+        assert "(--null-values is said in training: change the table, or train anew with it.)" in told
+    assert not (tmp_path / "a.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("graphcon-gcn", "does not use: kind; graphcon-gcn takes none, graphcon-gat does with --model.edge-features."),
+        ("graphcon-gat", "does not use: kind; say --model.edge-features to use them."),
+        ("graphcon-gat --model.edge-features", None),
+    ],
+)
+def test_columns_of_edges_that_the_model_does_not_use_are_told_and_not_asked_for(
+    own: Path, tmp_path: Path, model: str, told: str | None, capsys
+):
+    edges = pl.read_csv(own / "edges.csv")
+    edges.with_columns(pl.Series("kind", ["a", "b"] * 75)).write_csv(tmp_path / "edges.csv")
+    data = ["--nodes", str(own / "nodes.csv"), "--edges", str(tmp_path / "edges.csv"), "--target", "label"]
+    settings = f"--model.name {model} --model.channels 4 --model.steps 1 --trainer.epochs 2 --trainer.threads 1"
+    assert main(["train", *data, *settings.split(), "--out", str(tmp_path / "run")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (told in said) if told else ("does not use" not in said)
+    trained = run.load(tmp_path / "run")
+    if told is None:
+        with pytest.raises(InputError, match="there is no column 'kind'"):
+            predict.predict(trained, own / "nodes.csv", own / "edges.csv")
+        return
+    bare, _ = predict.predict(trained, own / "nodes.csv", own / "edges.csv")
+    full, notes = predict.predict(trained, own / "nodes.csv", tmp_path / "edges.csv")
+    assert bare.equals(full)
+    assert not any("new since training" in note for note in notes)
+
+
+def test_what_the_target_column_of_new_tables_holds_does_not_matter_to_predictions(own: Path, tmp_path: Path, capsys):
+    nodes = pl.read_csv(own / "nodes.csv")
+    nodes.with_columns(pl.lit("green").alias("label")).write_csv(tmp_path / "new.csv")
+    trained, edges = run.load(own / "run"), own / "edges.csv"
+    table, notes = predict.predict(trained, tmp_path / "new.csv", edges)
+    assert table.equals(predict.predict(trained, own / "nodes.csv", edges)[0])
+    assert not any("new since training" in note for note in notes)
+    with pytest.raises(InputError, match="'green' .* none of the classes: blue, red"):
+        predict.score(trained, tmp_path / "new.csv", edges, None)
 
 
 def test_normalised_steps_come_back_from_a_run_folder(molecules: Recipe, tmp_path: Path):
@@ -397,6 +477,82 @@ def test_several_splits_and_seeds_are_trained_and_averaged(tmp_path: Path, monke
     assert summary["test"]["accuracy"]["sd"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
 
 
+def test_several_runs_and_a_single_one_do_not_share_a_folder(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    settings = "--model.steps 1 --model.channels 4 --trainer.epochs 2 --trainer.threads 1"
+    line = ["train", "cora-gcn", *settings.split(), "--out"]
+    assert main([*line, "one"]) == 0
+    before = _contents(tmp_path / "one")
+    assert main([*line, "one", "--seeds", "2"]) == 2
+    assert "--out one: there is a run in it already" in capsys.readouterr().err
+    assert _contents(tmp_path / "one") == before
+    assert [path for path in (tmp_path / "one").iterdir() if path.is_dir()] == []
+    assert main([*line, "many", "--seeds", "2"]) == 0
+    kept = _contents(tmp_path / "many")
+    assert main([*line, "many"]) == 2
+    assert "--out many: there are several runs in it" in capsys.readouterr().err
+    for change in ("--model.channels 8", "--trainer.epochs 3"):
+        assert main([*line, "many", "--seeds", "3", *change.split()]) == 2
+        assert "--out many: split-0-seed-0 was trained there with other settings" in capsys.readouterr().err
+    assert _contents(tmp_path / "many") == kept
+    assert not (tmp_path / "many" / "split-0-seed-2").exists()
+    assert main([*line, "many", "--seeds", "3"]) == 0
+    assert json.loads((tmp_path / "many" / "metrics.json").read_text())["runs"] == 3
+
+
+def test_a_metric_that_some_runs_do_not_have_is_averaged_over_the_others(tmp_path: Path, capsys):
+    nodes = ["id,v,label,part", *(f"{i},{i % 5},{'ab'[i % 2]},{'train' if i < 30 else 'val'}" for i in range(40))]
+    nodes += [f"4{i},{i},a,test" for i in range(3)]  # one class alone has no area under the curve
+    (tmp_path / "nodes.csv").write_text("\n".join(nodes))
+    (tmp_path / "edges.csv").write_text("\n".join(["source,target", *(f"{i},{(i + 2) % 43}" for i in range(43))]))
+    data = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv"), "--target", "label"]
+    data += ["--split-column", "part", "--model.channels", "4", "--model.steps", "1", "--trainer.epochs", "2"]
+    assert main(["train", *data, "--seeds", "2", "--trainer.metric", "auroc", "--out", str(tmp_path / "runs")]) == 0
+    told = capsys.readouterr().out
+    assert "test       auroc nan ± nan (0 of 2 runs)" in told
+    summary = json.loads((tmp_path / "runs/metrics.json").read_text())
+    assert summary["val"]["auroc"]["n"] == 2
+    assert summary["test"]["auroc"]["n"] == 0
+    assert summary["test"]["accuracy"]["n"] == 2
+    assert main(["report", str(tmp_path / "runs")]) == 0
+    for split in ("all", "3"):  # the column tells one
+        assert main(["train", *data, "--split", split, "--out", str(tmp_path / "more")]) == 2
+        assert "nodes.csv has one split, 'column part'. Leave it out" in capsys.readouterr().err
+    assert not (tmp_path / "more").exists()
+    results = [{"val": {"r2": value}} for value in (0.5, float("nan"), 0.7)]
+    assert run.aggregate(results)["val"]["r2"] == pytest.approx({"mean": 0.6, "sd": 0.02**0.5, "n": 2})
+
+
+@pytest.mark.parametrize(
+    ("shares", "measured"), [("--train 1 --val 0", None), ("--train 0.8 --val 0", "test"), ("--train 0.5", "both")]
+)
+def test_where_parts_are_missing_nothing_is_said_of_them(own: Path, tmp_path, monkeypatch, capsys, shares, measured):
+    monkeypatch.chdir(own)
+    data = "--nodes nodes.csv --edges edges.csv --target label --model.channels 4 --model.steps 1 --trainer.epochs 6"
+    out = str(tmp_path / "run")
+    assert main(["train", *data.split(), *shares.split(), "--trainer.threads", "1", "--out", out]) == 0
+    told = capsys.readouterr().out
+    assert ("the last epoch, 6, is kept: there is no validation part, stopped by epochs" in told) == (
+        measured != "both"
+    )
+    assert ("no validation part, the weights of the last epoch are kept" in told) == (measured != "both")
+    assert ("selected on validation" in told) == (measured == "both")
+    assert ("Nothing is held out to measure on" in told) == (measured is None)
+    last = (tmp_path / "run" / "last.ckpt").read_bytes()
+    assert main(["evaluate", out]) == (2 if measured is None else 0)
+    if measured is None:
+        assert "without a validation and a test part, so there is nothing to measure it on" in capsys.readouterr().err
+    if measured != "both":
+        state = torch.load(io.BytesIO(last), weights_only=True)["model"]
+        kept = run.load(out).model.state_dict()
+        assert all(torch.equal(kept[name], value) for name, value in state.items())
+    assert main(["report", out]) == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert ("no part was held out" in page) == (measured is None)
+    assert ("since there is no validation part" in page) == (measured != "both")
+    assert ("selected on validation" in page) == (measured == "both")
+
+
 def test_flags_beat_files_and_the_resolved_recipe_can_be_seen(tmp_path: Path):
     done = command("train", "cora-gcn", "--model.steps", 7, "--print-recipe", cwd=tmp_path)
     assert done.returncode == 0
@@ -495,3 +651,122 @@ def test_a_bare_oscillator_is_fitted_too():
     data = _small_graph()
     data.y = torch.arange(60) % 5
     assert graphcon.fit(GraphCON(GCNConv(5, 5), 2), data, epochs=2).epochs == 2
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("--model.channels 16", "model.channels = 16 (it has 8)"),
+        ("--model.gamma 3", "model.gamma = 3.0 (it has 1.0)"),
+        ("--seed 1 --optimizer.lr 0.5", "optimizer.lr = 0.5 (it has 0.01), seed = 1 (it has 0)"),
+        ("--trainer.metric f1", "trainer.metric = 'f1' (it has None)"),
+        ("--ignore town", "data.table.ignore = ['town'] (it has [])"),
+        ("--trainer.epochs 20", "trainer.epochs = 20, but the run has 30, and can only have more"),
+        ("--split 1 --seeds 2", "--split, --seeds cannot be given with it"),
+        ("--out elsewhere", "--out cannot be given with it"),
+    ],
+)
+def test_a_run_goes_on_only_as_it_began(own: Path, options: str, told: str, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    before = _contents(own / "run")
+    for resume in (["--resume", "run"], ["--resume=run"]):
+        assert main(["train", *resume, *options.split()]) == 2
+        error = capsys.readouterr().err
+        assert told in error
+        assert "tart a new run with" in error
+    assert _contents(own / "run") == before
+    assert not (own / "elsewhere").exists()
+
+
+def test_a_recipe_beside_a_run_to_go_on_with_is_refused(own: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    assert main(["train", "cora-gcn", "--resume", "run"]) == 2
+    assert "--resume run: RECIPE cannot be given with it" in capsys.readouterr().err
+
+
+def test_a_run_goes_on_with_more_epochs_and_on_other_threads(own: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(own)
+    shutil.copytree(own / "run", tmp_path / "run")
+    changes = "--trainer.epochs 33 --trainer.patience 0 --trainer.threads 2 --trainer.checkpoint-seconds 1"
+    assert main(["train", "--resume", str(tmp_path / "run"), *changes.split()]) == 0
+    torch.set_num_threads(1)
+    assert json.loads((tmp_path / "run/metrics.json").read_text())["epochs"] == 33
+    assert recipes.load(tmp_path / "run/recipe.toml").trainer.epochs == 33
+
+
+@pytest.fixture
+def elsewhere(own: Path, tmp_path: Path, monkeypatch) -> Path:
+    """A run, and the user now in a folder that holds other tables of the same names."""
+    (tmp_path / "trained").mkdir()
+    monkeypatch.chdir(tmp_path / "trained")
+    for name in ("nodes.csv", "edges.csv"):
+        shutil.copy(own / name, name)
+    data = "--nodes nodes.csv --edges edges.csv --target label --model.channels 4 --model.steps 1 --trainer.epochs 5"
+    assert main(["train", *data.split(), "--trainer.threads", "1", "--out", "../run"]) == 0
+    lines = (own / "nodes.csv").read_text().splitlines()
+    (tmp_path / "nodes.csv").write_text("\n".join([lines[0], *(line.replace(",t", ",u") for line in lines[1:])]))
+    shutil.copy(own / "edges.csv", tmp_path / "edges.csv")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_is_measured_on_its_own_tables_from_any_folder(elsewhere: Path, capsys):
+    before = _contents(elsewhere / "run")
+    told = json.loads(before["metrics.json"])
+    capsys.readouterr()
+    assert main(["evaluate", "run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {part: told[part] for part in ("val", "test")}
+    assert main(["train", "--resume", "run"]) == 0
+    assert _contents(elsewhere / "run") == before
+    assert main(["report", "run"]) == 0
+
+
+@pytest.mark.parametrize("words", ["evaluate run", "report .", "diagnose run", "predict run --out a.csv"])
+def test_tables_that_changed_since_training_are_told(elsewhere: Path, words: str, capsys):
+    table = elsewhere / "trained" / "edges.csv"
+    table.write_text(table.read_text() + "n1,n3,1.0\n")
+    before = _contents(elsewhere / "run")
+    for line in (words.split(), ["train", "--resume", "run"]):
+        assert main(line) == 2
+        told = capsys.readouterr().err
+        assert f"{table}: is not the table of edges that the run run was trained on, its content differs" in told
+    assert _contents(elsewhere / "run") == before
+    assert not (elsewhere / "a.csv").exists()
+
+
+def test_tables_that_moved_are_told_and_found_again_where_the_user_says(elsewhere: Path, capsys):
+    (elsewhere / "trained").rename(elsewhere / "moved")
+    before = _contents(elsewhere / "run")
+    assert main(["evaluate", "run"]) == 2
+    told = capsys.readouterr().err
+    assert f"{elsewhere / 'trained' / 'nodes.csv'}: is not there, the table of nodes that the run run" in told
+    assert "graphcon train --resume run --nodes FILE" in told
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv"]
+    assert main(["train", "--resume", "run", *tables]) == 2
+    assert "nodes.csv: is not the table of nodes that the run run was trained on" in capsys.readouterr().err
+    assert _contents(elsewhere / "run") == before
+    assert main(["train", "--resume", "run", "--nodes", "moved/nodes.csv", "--edges", "moved/edges.csv"]) == 0
+    assert main(["evaluate", "run"]) == 0
+
+
+def test_an_old_run_folder_without_fingerprints_is_used_as_it_was(elsewhere: Path):
+    file = elsewhere / "run" / "model.json"
+    old = json.loads(file.read_text())
+    del old["files"]
+    for name in ("nodes", "edges"):
+        old["recipe"]["data"][name] = f"trained/{name}.csv"
+    file.write_text(json.dumps(old))
+    (elsewhere / "run" / "recipe.toml").write_text(recipes.to_toml(recipes.from_dict(old["recipe"])))
+    for line in ("evaluate run", "report run", "predict run --out a.csv", "train --resume run", "evaluate run"):
+        assert main(line.split()) == 0
+
+
+def test_measuring_a_run_writes_nothing(tiny: Recipe, tmp_path: Path):
+    run.train(tiny, tmp_path / "run")
+    (tmp_path / "run" / "metrics.json").unlink()  # as a run that was stopped
+    assert main(["evaluate", str(tmp_path / "run")]) == 0
+    assert not (tmp_path / "run" / "metrics.json").exists()

@@ -17,13 +17,13 @@ from graphcon.diagnostics import dirichlet_energy, effective_rank
 from graphcon.errors import InputError
 from graphcon.experiments.peak import peak_bytes
 from graphcon.models import find
-from graphcon.training import recipes, run
+from graphcon.training import run
 from graphcon.training.batches import Batches, apply
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
-from graphcon.training.load_data import load_dataset
 from graphcon.training.loop import Reporter
 from graphcon.training.model import TaskModel, for_model
+from graphcon.training.resume import check_same
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def run_cells(
     for cell, recipe in cells.items():
         folder = RunFolder(out / cell.name)
         file = folder.path / "compare.json"
-        _check_same(folder, recipe)
+        check_same(folder.path, recipe)
         if not file.exists():
             bar = reporter(cell)
             told = None if bar is None else (lambda *_, bar=bar: bar)
@@ -126,17 +126,9 @@ def run_cells(
         yield Row(**json.loads(file.read_text()))
 
 
-def _check_same(folder: RunFolder, recipe: Recipe) -> None:
-    if folder.recipe_file.exists() and recipes.to_dict(folder.recipe()) != recipes.to_dict(recipe):
-        raise InputError(
-            f"--out {folder.path.parent}: {folder.path.name} was trained there with other settings. "
-            "Name another folder, or delete this one"
-        )
-
-
 def _measure(cell: Cell, folder: RunFolder) -> Row:
     trained, metrics = run.load(folder.path), folder.read_json(folder.metrics_file)
-    dataset, _ = load_dataset(trained.recipe.data)
+    dataset = trained.dataset()
     batches = Batches(dataset, replace(trained.recipe.data, workers=0), cell.seed, run.make_fabric(trained.recipe))
     data = _seen(dataset, batches)
     state = last_state(trained.model, data)

@@ -1,7 +1,7 @@
 """What `graphcon compare` prints and draws."""
 
+import csv
 import math
-import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, fields
@@ -20,7 +20,7 @@ from graphcon.report.figures import Panel, comparison_figure
 from graphcon.training.commands import check_seeds, show_warnings_plainly
 from graphcon.training.config import Recipe
 from graphcon.training.loop import Reporter
-from graphcon.training.metrics import direction
+from graphcon.training.metrics import direction, mean_and_sd
 
 #: What is told of every model and depth: the column, its title, and whether it is drawn on a logarithmic scale.
 MEASURES = (
@@ -39,6 +39,7 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, out: Path, con
     names, layers = list(dict.fromkeys(_words("--models", models))), _numbers("--depths", depths)
     cells = plan(recipe, names, layers, seeds)
     rows: list[Row] = []
+    left_out = _left_out(out / "compare.csv", cells)
     with _progress(console, list(cells), recipe.trainer.epochs) as make:
         for row in run_cells(cells, out / "runs", make):
             if row is None:
@@ -49,7 +50,21 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, out: Path, con
     _print_table(rows, names, layers, console)
     _draw(rows, names, layers, out / "compare.png", recipe)
     console.print(f"Numbers  {out / 'compare.csv'}\nPicture  {out / 'compare.png'}", highlight=False)
+    if left_out:
+        console.print(
+            f"No longer in them: {', '.join(left_out)}. Their runs are kept; the command that names them too has all",
+            highlight=False,
+        )
     return 0
+
+
+def _left_out(file: Path, cells: dict[Cell, Recipe]) -> list[str]:
+    """The trainings that the table of an earlier comparison holds, and that of this one will not."""
+    if not file.exists():
+        return []
+    with file.open() as lines:
+        before = [Cell(row["model"], int(row["depth"]), int(row["seed"])) for row in csv.DictReader(lines)]
+    return [cell.name for cell in before if cell not in cells]
 
 
 def write_csv(rows: Sequence[Row], path: Path) -> None:
@@ -62,7 +77,7 @@ def mean_and_spread(rows: Sequence[Row], model: str, depth: int, measure: str) -
     values = [getattr(row, measure) for row in rows if (row.model, row.depth) == (model, depth)]
     if any(value is None for value in values):
         return math.nan, 0.0
-    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+    return mean_and_sd(values)[:2]
 
 
 def _print_table(rows: list[Row], models: list[str], depths: list[int], console: Console) -> None:

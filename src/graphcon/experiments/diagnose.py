@@ -16,7 +16,6 @@ from graphcon.report.inside import table_of
 from graphcon.training import run
 from graphcon.training.commands import show_warnings_plainly
 from graphcon.training.config import DataConfig, ModelConfig, OptimizerConfig, Recipe, TrainerConfig
-from graphcon.training.load_data import load_dataset
 from graphcon.training.progress import reporting
 
 #: The columns a terminal shows.
@@ -38,7 +37,7 @@ def recipe_for(data: str, root: Path | None, channels: int, epochs: int, seed: i
 def diagnose_run(path: Path, out: Path | None, console: Console) -> None:
     """Measures every state of a run's model, and draws what it found."""
     trained = run.load(path)
-    dataset, _ = load_dataset(trained.recipe.data)
+    dataset = trained.dataset()
     table = table_of(trained.model, dataset, trained.spec, trained.recipe)
     out = out or path
     numbers, picture = _write(table, out / "diagnostics.csv"), out / "diagnostics.png"

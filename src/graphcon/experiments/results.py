@@ -39,17 +39,10 @@ class Run(NamedTuple):
 
 def settings(job: Job) -> str:
     """A recipe in a line: its name, and every setting that is not the default."""
-    plain, default = _flat(recipes.to_dict(job.recipe)), _flat(recipes.to_dict(Recipe()))
+    plain, default = recipes.flat(job.recipe), recipes.flat(Recipe())
     left_out = ("data.split", "data.root", "seed", "trainer.threads")
     told = (f"{key}={value}" for key, value in plain.items() if value != default.get(key) and key not in left_out)
     return " ".join((job.name, *told))
-
-
-def _flat(values: dict, prefix: str = "") -> dict[str, object]:
-    found: dict[str, object] = {}
-    for key, value in values.items():
-        found |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return found
 
 
 def write(path: Path, runs: Iterable[Run]) -> None:

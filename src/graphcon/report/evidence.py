@@ -18,7 +18,6 @@ from graphcon.training import metrics as measures
 from graphcon.training import predict, recipes, run
 from graphcon.training.baseline import baseline
 from graphcon.training.folder import RunFolder
-from graphcon.training.load_data import load_dataset
 from graphcon.training.run import Trained
 from graphcon.training.spec import targets_of
 
@@ -52,8 +51,7 @@ class Evidence:
         metrics = folder.read_json(folder.metrics_file)
         lines = folder.log_file.read_text().splitlines() if folder.log_file.exists() else []
         trained = run.load(path)
-        dataset, _ = load_dataset(trained.recipe.data)
-        return cls(folder, trained, dataset, metrics, [json.loads(line) for line in lines])
+        return cls(folder, trained, trained.dataset(), metrics, [json.loads(line) for line in lines])
 
     @property
     def name(self) -> str:
@@ -83,13 +81,15 @@ class Evidence:
         return baseline(self.dataset, self.trained.spec)
 
     @property
-    def part(self) -> Part:
-        """The part whose answers are shown: test, or validation where there is no test part."""
-        return "test" if len(self.dataset.split.test) else "val"
+    def part(self) -> Part | None:
+        """The part whose answers are shown: test, or validation where there is no test part; None without both."""
+        split = self.dataset.split
+        return "test" if len(split.test) else "val" if len(split.val) else None
 
     @cached_property
     def answers(self) -> tuple[Tensor, Tensor]:
         """The model's answers on that part, and what is true."""
+        assert self.part is not None
         index = getattr(self.dataset.split, self.part)
         if self.dataset.split.unit == "node":
             out = predict.answers(self.trained, self.dataset.graphs)[index]
@@ -100,6 +100,7 @@ class Evidence:
     @cached_property
     def ids(self) -> list[str]:
         """The names of what is answered: those of own tables, else numbers."""
+        assert self.part is not None
         split, config, schema = self.dataset.split, self.trained.recipe.data, self.trained.schema
         index = getattr(split, self.part)
         known = None
@@ -127,7 +128,7 @@ def gather_all(paths: tuple[Path, ...]) -> list[Evidence]:
     for path in paths:
         inner = sorted(file.parent for file in path.glob("*/recipe.toml"))
         places += [path] if (path / "recipe.toml").exists() or not inner else inner
-    runs = [Evidence.gather(place) for place in places]
+    runs = [_gathered(place) for place in places]
     for other in runs[1:]:
         if (other.dataset.name, other.metric) != (runs[0].dataset.name, runs[0].metric):
             raise InputError(
@@ -135,3 +136,10 @@ def gather_all(paths: tuple[Path, ...]) -> list[Evidence]:
                 f"{runs[0].dataset.name} by {runs[0].metric}: compare runs of one set and one metric"
             )
     return runs
+
+
+def _gathered(place: Path) -> Evidence:
+    try:
+        return Evidence.gather(place)
+    except InputError as error:  # of many runs the user must know which
+        raise InputError(str(error) if str(place) in str(error) else f"{place}: {error}") from None

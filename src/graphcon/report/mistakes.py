@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from graphcon.report.blocks import Block, Chart, Matrix, Number, Series, Table
+from graphcon.report.blocks import Block, Chart, Matrix, Number, Series, Table, Words
 from graphcon.report.evidence import Evidence
 from graphcon.report.scales import fit
 from graphcon.training.spec import TaskSpec
@@ -15,6 +15,8 @@ PARTS = {"val": "validation", "test": "test"}
 
 def mistakes(run: Evidence) -> list[Block]:
     """What is shown of a run's answers on the part that training never saw."""
+    if run.part is None:
+        return [Words(("No part was held out, so there are no answers to compare with the truth.",))]
     out, y = run.answers
     spec, where = run.trained.spec, PARTS[run.part]
     if spec.kind == "classification":

@@ -10,7 +10,8 @@ from graphcon.report.measures import MEASURES
 from graphcon.report.mistakes import PARTS, mistakes
 from graphcon.report.stability_words import stability_blocks
 from graphcon.training.baseline import NAMES
-from graphcon.training.metrics import direction, is_better
+from graphcon.training.metrics import direction, is_better, mean_and_sd
+from graphcon.training.run import why_last
 
 MOST_POINTS = 400
 #: Why a training ended, in words.
@@ -60,6 +61,9 @@ def _lead(kin: Kin) -> list[str]:
     for name, members in kin.items():
         first, part = members[0], members[0].part
         metric = first.metric
+        if part is None:
+            sentences.append(f"{name}: no part was held out, so nothing tells how good it is.")
+            continue
         value, least = _mean(members, part, metric), _mean(members, part, metric, of_baseline=True)
         verdict = "better than" if is_better(metric, value, least) else "not better than"
         spread = f" ± {_spread(members, part, metric):.4f} over {len(members)} runs" if len(members) > 1 else ""
@@ -72,12 +76,12 @@ def _lead(kin: Kin) -> list[str]:
             text += f" The plain stack of the same layer, {plain}, reaches {_mean(kin[plain], part, metric):.4f}."
         sentences.append(text)
     members = next(iter(kin.values()))
-    told = members[0].metrics
-    if len(kin) == len(members) == 1 and "stopped" in told:  # not in a file that `graphcon evaluate` began
-        sentences.append(
-            f"{told['parameters']:,} parameters, the weights of epoch {told['best_epoch']} of {told['epochs']}, "
-            f"selected on validation {members[0].metric}; {ENDED[told['stopped']]}."
-        )
+    told, metric = members[0].metrics, members[0].metric
+    if len(kin) == len(members) == 1 and "stopped" in told:  # not in a file that an old `graphcon evaluate` began
+        weights = f"the weights of epoch {told['best_epoch']} of {told['epochs']}, selected on validation {metric}"
+        if not told["best_epoch"]:
+            weights = f"the weights of the last epoch, {told['epochs']}, since {why_last(told)}"
+        sentences.append(f"{told['parameters']:,} parameters, {weights}; {ENDED[told['stopped']]}.")
     return sentences
 
 
@@ -93,7 +97,9 @@ def _plain_kin(kin: Kin, run: Evidence) -> str | None:
 
 def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
     first = runs[0]
-    parts = [part for part in ("val", "test") if part in first.metrics]
+    parts = [part for part in ("val", "test") if all(part in run.metrics for run in runs)]
+    if not parts:
+        return [Words(_facts(first))]
     metrics = list(first.metrics[parts[0]])
     constant = NAMES[first.trained.spec.kind]
     rows = [
@@ -105,7 +111,8 @@ def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
         [constant, PARTS[part], *(_told(runs, part, metric, of_baseline=True) for metric in metrics)] for part in parts
     ]
     note = "Mean ± standard deviation over the runs of a model. " if len(runs) > len(kin) else ""
-    note += f"Models are selected by {first.metric} on validation data; test data are read once, at the end."
+    if "val" in parts:
+        note += f"Models are selected by {first.metric} on validation data; test data are read once, at the end."
     blocks: list[Block] = [Table("How it ended", ("", "part", *metrics), rows, note)]
     if len(runs) > 1:
         each = [
@@ -115,10 +122,13 @@ def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
         ]
         head = ("run", "model", "split", "seed", *(f"{PARTS[part]} {first.metric}" for part in parts))
         blocks.append(Table("All runs", head, each))
-    count = len(first.dataset.graphs)
+    return [*blocks, Words(_facts(first))]
+
+
+def _facts(run: Evidence) -> list[str]:
+    count = len(run.dataset.graphs)
     graphs = "one graph" if count == 1 else f"{count:,} graphs"
-    facts = [f"{first.dataset.name}: {graphs}, split {first.dataset.split}.", *first.dataset.notes]
-    return [*blocks, Words(facts)]
+    return [f"{run.dataset.name}: {graphs}, split {run.dataset.split}.", *run.dataset.notes]
 
 
 def _learning(kin: Kin) -> list[Block]:
@@ -128,10 +138,10 @@ def _learning(kin: Kin) -> list[Block]:
     marks = [(best, "best")] if len(kin) == len(members) == 1 and best else []
     loss = _curves(kin, lambda run: {line["epoch"]: line["loss"] for line in run.log})
     value = _curves(kin, lambda run: {line["epoch"]: line["val"][metric] for line in run.log if "val" in line})
-    return [
-        Chart("Training loss", "epoch", "loss", loss, marks=marks, note=_band_note(kin)),
-        Chart(f"Validation {metric}, {direction(metric)}", "epoch", metric, value, marks=marks),
-    ]
+    charts: list[Block] = [Chart("Training loss", "epoch", "loss", loss, marks=marks, note=_band_note(kin))]
+    if any(series.x for series in value):
+        charts.append(Chart(f"Validation {metric}, {direction(metric)}", "epoch", metric, value, marks=marks))
+    return charts
 
 
 def _inside(kin: Kin) -> list[Block]:
@@ -213,12 +223,11 @@ def _values(members: list[Evidence], part: str, metric: str, of_baseline: bool) 
 
 
 def _mean(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> float:
-    return statistics.fmean(_values(members, part, metric, of_baseline))
+    return mean_and_sd(_values(members, part, metric, of_baseline))[0]
 
 
 def _spread(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> float:
-    values = _values(members, part, metric, of_baseline)
-    return statistics.stdev(values) if len(values) > 1 else 0.0
+    return mean_and_sd(_values(members, part, metric, of_baseline))[1]
 
 
 def _told(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> Number:

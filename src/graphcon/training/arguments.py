@@ -80,8 +80,9 @@ def _named_recipe(argv: list[str]) -> Recipe:
 
     if argv[:1] not in _WITH_RECIPE:
         return Recipe()
-    if "--resume" in argv and argv.index("--resume") + 1 < len(argv):
-        return recipes.load(recipes.of_run(Path(argv[argv.index("--resume") + 1]), "--resume"))
+    resumed = _given(argv, "--resume")
+    if resumed:
+        return recipes.load(recipes.of_run(Path(resumed[-1]), "--resume"))
     if len(argv) > 1 and not argv[1].startswith("-"):
         return _for_named_model(recipes.load(argv[1]), argv)
     return Recipe()
@@ -89,9 +90,7 @@ def _named_recipe(argv: list[str]) -> Recipe:
 
 def _for_named_model(recipe: Recipe, argv: list[str]) -> Recipe:
     """Leaves out what the recipe says for its own model alone, where the command line names another one."""
-    named = [
-        word.partition("=")[2] or after for word, after in pairwise([*argv, ""]) if word.startswith("--model.name")
-    ]
+    named = _given(argv, "--model.name")
     if not named or named[-1] == recipe.model.name:
         return recipe
     from graphcon.training.model import for_model
@@ -105,3 +104,9 @@ def _for_named_model(recipe: Recipe, argv: list[str]) -> Recipe:
     if left_out:
         print(f"{named[-1]} has no use for this of the recipe, which is left out: {left_out}", file=sys.stderr)
     return replace(recipe, model=model)
+
+
+def _given(argv: list[str], option: str) -> list[str]:
+    """The values of an option, given as the next word or after an equals sign."""
+    found = [word.partition("=")[2] or after for word, after in pairwise([*argv, ""]) if word.split("=")[0] == option]
+    return [value for value in found if value]

@@ -23,7 +23,9 @@ from graphcon.training import tune as tuning
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
+from graphcon.training.own_files import own_files
 from graphcon.training.progress import reporting
+from graphcon.training.resume import check_same
 
 
 def train(
@@ -34,22 +36,28 @@ def train(
     show_warnings_plainly()
     if resume is not None:
         return _train_one(recipe, resume, True, console)
+    check_splits(recipe, splits)
     folder = out or _free_folder(name)
     if len(splits) * seeds == 1:
         return _train_one(replace(recipe, data=replace(recipe.data, split=splits[0])), folder, False, console)
+    RunFolder(folder).check_free()
+    wanted = {
+        folder / f"split-{split}-seed-{seed}": replace(recipe, data=replace(recipe.data, split=split), seed=seed)
+        for split in splits
+        for seed in range(recipe.seed, recipe.seed + seeds)
+    }
+    for place, one in wanted.items():
+        check_same(place, one)
     results = []
-    for split in splits:
-        for seed in range(recipe.seed, recipe.seed + seeds):
-            one = replace(recipe, data=replace(recipe.data, split=split), seed=seed)
-            place = folder / f"split-{split}-seed-{seed}"
+    for place, one in wanted.items():
+        done = _finished(place)
+        if done is None:
+            resuming = RunFolder(place).recipe_file.exists()
+            if _train_one(one, place, resuming, console, quiet=True):
+                return 130
             done = _finished(place)
-            if done is None:
-                resuming = RunFolder(place).recipe_file.exists()
-                if _train_one(one, place, resuming, console, quiet=True):
-                    return 130
-                done = _finished(place)
-            assert done is not None
-            results.append(done)
+        assert done is not None
+        results.append(done)
     summary = run.aggregate(results)
     write_json(folder / "metrics.json", summary)
     _print_summary(summary, results[0]["metric"], folder, console)
@@ -66,10 +74,10 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console, quie
                 console.print(f"[bold]{recipe.model.name}[/bold] on {dataset.name}, {dataset.split}", highlight=False)
                 for note in dataset.notes:
                     console.print(f"  {note}", highlight=False, style="dim")
-                console.print(
-                    f"  {parameters:,} parameters; selected on validation {metric}, {measures.direction(metric)}",
-                    highlight=False,
-                )
+                chosen = f"selected on validation {metric}, {measures.direction(metric)}"
+                if not len(dataset.split.val):
+                    chosen = "no validation part, the weights of the last epoch are kept"
+                console.print(f"  {parameters:,} parameters; {chosen}", highlight=False)
             return make(out.name, recipe.trainer.epochs)
 
         result = run.train(recipe, out, resume=resuming, reporter=reporter)
@@ -86,10 +94,16 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console, quie
 
 def print_metrics(result: dict[str, Any], console: Console) -> None:
     """Shows the metrics of a run."""
-    ended = f"best epoch {result['best_epoch']} of {result['epochs']}, stopped by {result['stopped']}"
-    table = Table(title=f"{ended}", title_justify="left", box=SIMPLE)
-    table.add_column("")
+    chosen = f"best epoch {result['best_epoch']} of {result['epochs']}"
+    if not result["best_epoch"]:
+        chosen = f"the last epoch, {result['epochs']}, is kept: {run.why_last(result)}"
+    console.print(f"{chosen}, stopped by {result['stopped']}", highlight=False, style="italic")
     names = list(result.get("val", result.get("test", {})))
+    if not names:
+        console.print("Nothing is held out to measure on", highlight=False)
+        return
+    table = Table(box=SIMPLE)
+    table.add_column("")
     for name in names:
         table.add_column(name, justify="right")
     for part, title in (("val", "validation"), ("test", "test")):
@@ -102,7 +116,8 @@ def _print_summary(summary: dict[str, Any], metric: str, folder: Path, console: 
     for part, title in (("val", "validation"), ("test", "test")):
         if metric in summary[part]:
             value = summary[part][metric]
-            text = f"{title:<11}{metric} {value['mean']:.4f} ± {value['sd']:.4f} ({value['n']} runs)"
+            runs = f"{value['n']} runs" if value["n"] == summary["runs"] else f"{value['n']} of {summary['runs']} runs"
+            text = f"{title:<11}{metric} {value['mean']:.4f} ± {value['sd']:.4f} ({runs})"
             console.print(text, highlight=False)
     console.print(f"Runs  {folder}", highlight=False)
 
@@ -112,10 +127,17 @@ def evaluate(
 ) -> None:
     """Measures a run on its held-out part, or on given tables that hold the target."""
     trained = run.load(path)
-    folder = RunFolder.open(path)
     if nodes is None and edges is None and graphs is None:
-        dataset, _ = load_dataset(trained.recipe.data)
-        result = run.measure(trained.model, dataset, trained.spec, trained.recipe, run.make_fabric(trained.recipe))
+        fabric = run.make_fabric(trained.recipe)
+        result: dict[str, dict[str, float]] = run.measure(
+            trained.model, trained.dataset(), trained.spec, trained.recipe, fabric
+        )
+        if not result:
+            raise InputError(
+                f"{path}: was trained without a validation and a test part, so there is nothing to measure it on. "
+                "Name tables with --nodes and --edges, or train anew and hold a part out"
+            )
+        folder = RunFolder.open(path)
         before = folder.read_json(folder.metrics_file) if folder.metrics_file.exists() else {}
         write_json(folder.metrics_file, before | result)
     else:
@@ -141,7 +163,8 @@ def predict(
     path: Path, nodes: Path | None, edges: Path | None, graphs: Path | None, out: Path, console: Console
 ) -> None:
     """Writes the answers of a run."""
-    predicting.check_target_file(out)
+    of_training = own_files(RunFolder.open(path).recipe().data).values()
+    predicting.check_target_file(out, [*filter(None, (nodes, edges, graphs)), *of_training])
     table, notes = predicting.predict(run.load(path), nodes, edges, graphs)
     predicting.write_table(table, out)
     for note in notes:
@@ -177,6 +200,7 @@ def tune(
 ) -> None:
     """Searches, and shows what mattered."""
     check_seeds(seeds)
+    check_splits(recipe, splits)
     show_warnings_plainly()
     folder = out or Path("runs") / f"tune-{name}"
     with reporting(console) as make:
@@ -220,6 +244,18 @@ def check_seeds(seeds: int) -> None:
     """Refuses to train with no seed at all."""
     if seeds < 1:
         raise InputError(f"--seeds {seeds}: at least one is needed")
+
+
+def check_splits(recipe: Recipe, splits: list[int]) -> None:
+    """Refuses to take one split for several."""
+    if not any(splits):
+        return
+    dataset, _ = load_dataset(replace(recipe.data, split=splits[0]), with_test=False)
+    if dataset.split.seed is None:
+        raise InputError(
+            f"--split {','.join(map(str, splits))}: {dataset.name} has one split, {dataset.split.name!r}. "
+            "Leave it out; --seeds 5 trains five times on it"
+        )
 
 
 def _finished(place: Path) -> dict[str, Any] | None:

@@ -44,21 +44,32 @@ class RunFolder:
         """A new folder with the resolved recipe and the environment in it.
 
         Raises:
-            InputError: There is a run already, or the place is taken.
+            InputError: There is a run or several already, or the place is taken.
         """
         folder = cls(path)
-        for place in (path, *path.parents):
-            if place.exists() and not place.is_dir():
-                raise InputError(f"--out {path}: {place} is a file, but a folder is needed; name another one")
-        if folder.recipe_file.exists():
-            raise InputError(
-                f"--out {path}: there is a run in it already. Go on with: graphcon train --resume {path}, "
-                "name another folder, or delete it"
-            )
+        folder.check_free()
+        if folder.metrics_file.exists():
+            raise InputError(f"--out {path}: there are several runs in it. Name another folder, or delete it")
         path.mkdir(parents=True, exist_ok=True)
         write_json(folder.environment_file, environment())
         write_whole(folder.recipe_file, recipes.to_toml(recipe))
         return folder
+
+    def check_free(self) -> None:
+        """Refuses a place that is taken.
+
+        Raises:
+            InputError: There is a run already, or a file.
+        """
+        path = self.path
+        for place in (path, *path.parents):
+            if place.exists() and not place.is_dir():
+                raise InputError(f"--out {path}: {place} is a file, but a folder is needed; name another one")
+        if self.recipe_file.exists():
+            raise InputError(
+                f"--out {path}: there is a run in it already. Go on with: graphcon train --resume {path}, "
+                "name another folder, or delete it"
+            )
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
@@ -108,7 +119,8 @@ class RunFolder:
             raise InputError(f"{file}: cannot be read ({error}). Train again") from None
 
     def save_checkpoint(self, state: dict[str, Any]) -> None:
-        """Keeps everything that going on needs."""
+        """Keeps everything that going on needs; metrics of older weights go."""
+        self.metrics_file.unlink(missing_ok=True)
         content = io.BytesIO()
         torch.save(state, content)
         write_whole(self.last_file, content.getvalue())

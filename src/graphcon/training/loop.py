@@ -19,7 +19,7 @@ from graphcon.data import GraphDataset
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.batches import Batches, mix
-from graphcon.training.config import Recipe
+from graphcon.training.config import Recipe, TrainerConfig
 from graphcon.training.folder import RunFolder
 from graphcon.training.interrupt import stop_requested
 from graphcon.training.schedule import Schedule, build_optimizer
@@ -94,9 +94,10 @@ def fit_loop(
     every = trainer.validate_every or (5 if dataset.split.unit == "node" else 1)
     quick = measures.build_quick(spec, metric).to(fabric.device)
     progress = _resume(folder, fabric.is_global_zero, model, optimizer, schedule, batches)
-    saved_at, began, stopped = time.monotonic(), time.monotonic() - progress.seconds, "epochs"
+    saved_at, began = time.monotonic(), time.monotonic() - progress.seconds
+    stopped = _why_over(trainer, progress, schedule) if progress.epoch else "epochs"
 
-    while progress.epoch < trainer.epochs:
+    while stopped == "epochs" and progress.epoch < trainer.epochs:
         torch.manual_seed(mix(recipe.seed, progress.epoch))
         wrapped.train()
         loss = _train_epoch(wrapped, batches, criterion, optimizer, schedule, recipe, fabric, progress.epoch)
@@ -124,12 +125,10 @@ def fit_loop(
                 reporter.epoch(record)
         if prune is not None and "val" in record and prune(progress.epoch, record["val"][metric]):
             stopped = "pruned"
-        elif trainer.patience and progress.best_epoch and progress.epoch - progress.best_epoch >= trainer.patience:
-            stopped = "patience"
-        elif schedule.exhausted:
-            stopped = "learning rate"
-        elif stop_requested():
-            stopped = "interrupted"
+        else:
+            stopped = _why_over(trainer, progress, schedule)
+            if stopped == "epochs" and stop_requested():
+                stopped = "interrupted"
         ended = stopped != "epochs" or last
         if folder is not None and (ended or time.monotonic() - saved_at >= trainer.checkpoint_seconds):
             if fabric.is_global_zero:
@@ -141,6 +140,13 @@ def fit_loop(
     if progress.best:
         model.load_state_dict(progress.best)
     return Fitted(progress.epoch, progress.best_epoch, metric, progress.best_value, progress.seconds, stopped)
+
+
+def _why_over(trainer: TrainerConfig, progress: Progress, schedule: Schedule) -> str:
+    """Why there is nothing more to learn; "epochs" where only their number ends the training."""
+    if trainer.patience and progress.best_epoch and progress.epoch - progress.best_epoch >= trainer.patience:
+        return "patience"
+    return "learning rate" if schedule.exhausted else "epochs"
 
 
 def _train_epoch(

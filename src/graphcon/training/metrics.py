@@ -1,6 +1,8 @@
 """Losses and metrics by the kind of target, right across batches and processes."""
 
-from collections.abc import Callable
+import math
+import statistics
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F  # noqa: N812  # as PyTorch's own docs name it
@@ -75,6 +77,17 @@ class LogLoss(MeanMetric):
         else:
             given = preds.gather(-1, target.unsqueeze(-1))
         super().update(-given.clamp(min=torch.finfo(torch.float32).eps).log())
+
+
+def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
+    """Mean and standard deviation of the values that are numbers, and how many those are.
+
+    A metric that a part does not define, as the area under the curve of a class that is not in it, is NaN.
+    """
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return math.nan, math.nan, 0
+    return statistics.fmean(known), statistics.stdev(known) if len(known) > 1 else 0.0, len(known)
 
 
 def build_metrics(spec: TaskSpec) -> MetricCollection:

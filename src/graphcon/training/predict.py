@@ -1,6 +1,8 @@
 """Answers of a trained model, in words a table can hold."""
 
+import dataclasses
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -11,14 +13,17 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from graphcon._files import write_whole
+from graphcon.data import NewData, TableSchema
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.batches import apply
-from graphcon.training.load_data import load_dataset
+from graphcon.training.own_files import check_unchanged
 from graphcon.training.run import Trained
 from graphcon.training.spec import TaskSpec, has_target
 
 ENDINGS = (".csv", ".parquet")
+_OPTION = re.compile(r"--[a-z][a-z-]*")
+_OWN_OPTIONS = ("--nodes", "--edges", "--graphs", "--out")
 
 
 @torch.no_grad()
@@ -50,8 +55,9 @@ def predict(
     if nodes is None and edges is None and graphs is None:
         config = trained.recipe.data
         if trained.schema is not None and config.nodes is not None:
+            check_unchanged(trained.folder, config, trained.files)
             return predict(trained, config.nodes, config.edges, config.graphs)
-        dataset, _ = load_dataset(config)
+        dataset = trained.dataset()
         out = answers(trained, dataset.graphs)
         return as_table(out, trained.spec, [pl.Series("id", range(len(out)))]), ()
     if trained.schema is None:
@@ -61,16 +67,36 @@ def predict(
         )
     if nodes is None or edges is None:
         raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
-    new = trained.schema.apply(nodes, edges, graphs)
+    new = _read(trained.schema, nodes, edges, graphs, with_target=False)
     # Ids may start anew in every graph.
     ids = [new.ids] if new.graph_ids is None else [new.graph_ids, new.ids]
     return as_table(answers(trained, new.graphs), trained.spec, ids), new.notes
 
 
+def _read(schema: TableSchema, nodes: Path, edges: Path, graphs: Path | None, *, with_target: bool = True) -> NewData:
+    """New tables by a schema; where an option of the training is recommended, it is said that it is one."""
+    try:
+        new = schema.apply(nodes, edges, graphs, with_target=with_target)
+    except InputError as error:
+        raise InputError(_of_training(str(error))) from None
+    return dataclasses.replace(new, notes=tuple(map(_of_training, new.notes)))
+
+
+def _of_training(words: str) -> str:
+    options = [option for option in dict.fromkeys(_OPTION.findall(words)) if option not in _OWN_OPTIONS]
+    if not options:
+        return words
+    named, one = " and ".join(options), len(options) == 1
+    return (
+        f"{words} ({named} {'is' if one else 'are'} said in training: change the table, or train anew with "
+        f"{'it' if one else 'them'}.)"
+    )
+
+
 def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> dict[str, float]:
     """The metrics of a model on new tables that hold the target."""
     assert trained.schema is not None
-    new = trained.schema.apply(nodes, edges, graphs)
+    new = _read(trained.schema, nodes, edges, graphs)
     if not new.has_target:
         raise InputError(
             f"{nodes}: has no column {trained.schema.target.names[0]!r} to compare with: use graphcon predict"
@@ -102,12 +128,15 @@ def as_table(out: Tensor, spec: TaskSpec, ids: Sequence[pl.Series]) -> pl.DataFr
     return pl.DataFrame(columns)
 
 
-def check_target_file(out: Path) -> None:
-    """Refuses a file that cannot be written, before any work is done."""
+def check_target_file(out: Path, tables: Sequence[Path]) -> None:
+    """Refuses a file that cannot be written, or that is one of the tables, before any work is done."""
     if out.suffix not in ENDINGS:
         raise InputError(f"--out {out}: must end in {' or '.join(ENDINGS)}")
     if out.is_dir():
         raise InputError(f"--out {out}: is a folder, but a file is needed")
+    for table in tables:
+        if out.exists() and table.exists() and out.samefile(table):
+            raise InputError(f"--out {out}: is the table {table}, which the answers would replace. Name another file")
 
 
 def write_table(table: pl.DataFrame, out: Path) -> None:

@@ -90,6 +90,17 @@ def to_toml(recipe: Recipe) -> str:
     return tomli_w.dumps(to_dict(recipe))
 
 
+def flat(recipe: Recipe) -> dict[str, Any]:
+    """Plain values by their dotted names, without what is None."""
+    return _flat(to_dict(recipe))
+
+
+def changes(before: Recipe, after: Recipe) -> dict[str, tuple[Any, Any]]:
+    """What differs: both values by the dotted name of the field, None where it is not set."""
+    old, new = flat(before), flat(after)
+    return {name: (old.get(name), new.get(name)) for name in old | new if old.get(name) != new.get(name)}
+
+
 def value(recipe: Recipe, field: str) -> Any:
     """A field by its dotted name; None where it is not set."""
     found: Any = to_dict(recipe)
@@ -108,6 +119,13 @@ def replace(recipe: Recipe, changes: dict[str, Any]) -> Recipe:
             table = table.setdefault(name, {})
         table[last] = value
     return from_dict(values, "the changed recipe")
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        found |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -1,9 +1,8 @@
 """A training run from a recipe to a folder, and back from the folder to a model."""
 
-import statistics
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,19 @@ from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training import recipes
 from graphcon.training.batches import Batches, mix
-from graphcon.training.config import Recipe
+from graphcon.training.config import ModelConfig, Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.interrupt import gently
 from graphcon.training.load_data import load_dataset
 from graphcon.training.loop import Fitted, Reporter, evaluate, fit_loop
-from graphcon.training.model import TaskModel, build
+from graphcon.training.model import TaskModel, build, named
+from graphcon.training.own_files import check_unchanged, fingerprints, placed
+from graphcon.training.resume import check_resumed
 from graphcon.training.spec import TaskSpec
 from graphcon.training.tensorboard import TensorBoardReporter
+
+#: A model that takes features of edges, to recommend.
+TAKES_EDGES = "graphcon-gat"
 
 
 def train(
@@ -46,9 +50,12 @@ def train(
         The metrics, or None if the user stopped the run.
     """
     check_ranges(recipe)
+    if resume:
+        check_resumed(out, recipe)
     if recipe.trainer.threads is not None:
         torch.set_num_threads(recipe.trainer.threads)
-    dataset, schema = load_dataset(recipe.data)
+    dataset, schema = load_dataset(recipe.data)  # by the paths that the user gave, for the messages
+    recipe = placed(recipe)
     if recipe.trainer.devices > 1 and dataset.split.unit == "node":
         raise InputError(
             f"trainer.devices = {recipe.trainer.devices}, but {dataset.name} is one graph, which is trained whole: "
@@ -56,6 +63,8 @@ def train(
         )
     if recipe.data.batching == "vr-gcn" and recipe.trainer.precision != "32-true":
         raise InputError(f"trainer.precision = {recipe.trainer.precision!r}: vr-gcn computes in 32-true only")
+    if schema is not None:
+        dataset = replace(dataset, notes=(*dataset.notes, *_unused_columns(schema, recipe.model)))
     spec = TaskSpec.of(dataset)
     torch.manual_seed(mix(recipe.seed, -1))
     model = build(recipe.model, spec)
@@ -110,11 +119,12 @@ class Trained:
     """A model from a run folder, with all that is needed to use it.
 
     Attributes:
-        model: The network, in evaluation mode, with the weights that were best on validation.
+        model: The network, in evaluation mode, with the weights that were best on validation; without one, the last.
         spec: The task.
         recipe: The recipe of the run.
-        schema: How its tables were read; None for a named set.
+        schema: How its tables were read, without the edges' columns that it does not use; None for a named set.
         folder: The run folder.
+        files: The fingerprints of the user's own files that it was trained on.
     """
 
     model: TaskModel
@@ -122,6 +132,16 @@ class Trained:
     recipe: Recipe
     schema: TableSchema | None
     folder: Path
+    files: dict[str, str] = field(default_factory=dict)
+
+    def dataset(self) -> GraphDataset:
+        """The data that it was trained on.
+
+        Raises:
+            InputError: A file of them has moved or changed since.
+        """
+        check_unchanged(self.folder, self.recipe.data, self.files)
+        return load_dataset(self.recipe.data)[0]
 
 
 def load(path: str | Path) -> Trained:
@@ -134,23 +154,45 @@ def load(path: str | Path) -> Trained:
     description = folder.read_json(folder.model_file)
     recipe = recipes.from_dict(description["recipe"], str(folder.model_file))
     spec = TaskSpec.from_dict(description["task"])
-    schema = TableSchema.from_dict(description["schema"]) if description["schema"] else None
+    schema = _used(TableSchema.from_dict(description["schema"]), recipe.model) if description["schema"] else None
     model = build(recipe.model, spec)
     model.load_state_dict(folder.load_weights())
-    return Trained(model.eval(), spec, recipe, schema, folder.path)
+    return Trained(model.eval(), spec, recipe, schema, folder.path, description.get("files", {}))
+
+
+def _unused_columns(schema: TableSchema, model: ModelConfig) -> list[str]:
+    """A note on the columns of edges that a model makes no use of."""
+    if model.edge_features or not schema.edge_columns:
+        return []
+    names = ", ".join(column.name for column in schema.edge_columns)
+    cure = "say --model.edge-features to use them"
+    if "edge_dim" not in named(model.name).options:
+        cure = f"{model.name} takes none, {TAKES_EDGES} does with --model.edge-features"
+    return [f"columns of the edges that the model does not use: {names}; {cure}."]
+
+
+def _used(schema: TableSchema, model: ModelConfig) -> TableSchema:
+    """The schema without the columns of edges that a model makes no use of: new tables need not have them."""
+    if model.edge_features:
+        return schema
+    unused = (column.name for column in schema.edge_columns)
+    return replace(schema, edge_columns=(), ignored=(*schema.ignored, *unused))
 
 
 def aggregate(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Mean, standard deviation and number of several runs, metric by metric."""
+    """Mean and standard deviation of several runs, and the number of those that have it, metric by metric."""
     summary: dict[str, Any] = {"runs": len(results)}
     for part in ("val", "test"):
-        names = list(results[0].get(part, {}))
-        values = {name: [result[part][name] for result in results] for name in names}
-        summary[part] = {
-            name: {"mean": statistics.fmean(v), "sd": statistics.stdev(v) if len(v) > 1 else 0.0, "n": len(v)}
-            for name, v in values.items()
-        }
+        summary[part] = {}
+        for name in results[0].get(part, {}):
+            mean, sd, n = measures.mean_and_sd([result[part][name] for result in results])
+            summary[part][name] = {"mean": mean, "sd": sd, "n": n}
     return summary
+
+
+def why_last(result: dict[str, Any]) -> str:
+    """Why the weights of a run are those of its last epoch, and of none that was best."""
+    return "validation gave no number" if "val" in result else "there is no validation part"
 
 
 def _description(recipe: Recipe, spec: TaskSpec, schema: TableSchema | None) -> dict[str, Any]:
@@ -158,6 +200,7 @@ def _description(recipe: Recipe, spec: TaskSpec, schema: TableSchema | None) -> 
         "recipe": recipes.to_dict(recipe),
         "task": spec.to_dict(),
         "schema": schema.to_dict() if schema is not None else None,
+        "files": fingerprints(recipe.data),
     }
 
 

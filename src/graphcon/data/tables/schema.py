@@ -109,13 +109,16 @@ class TableSchema:
         degree = ["log(1 + degree)"] if self.degree else []
         return (*numbers, *degree, *(column.name for column in self.columns if column.role == "index"))
 
-    def apply(self, nodes: str | Path, edges: str | Path, graphs: str | Path | None = None) -> NewData:
+    def apply(
+        self, nodes: str | Path, edges: str | Path, graphs: str | Path | None = None, *, with_target: bool = True
+    ) -> NewData:
         """Reads new tables as those of the training were read.
 
         Args:
             nodes: The node table.
             edges: The edge table.
             graphs: The graph table; without it, graphs come in the order of their first node.
+            with_target: Whether the target is read where it is there; without, it may hold anything.
 
         Raises:
             InputError: A column is missing, or the tables are bad.
@@ -135,7 +138,7 @@ class TableSchema:
             number = number_graphs(node_table, self.graph, graph_table, self.graphs)
             check_within_graphs(edge_table, self.edges, joined.edge_index, number)
         owner = graph_table if self.task == "graph" else node_table
-        has_target = owner is not None and set(self.target.names) <= set(owner.frame.columns)
+        has_target = with_target and owner is not None and set(self.target.names) <= set(owner.frame.columns)
         y = encode_target(owner, self.target) if has_target and owner is not None else None
         made, found = self.assemble(node_table, edge_table, joined, number, y)
         ids, graph_ids = self._ids(node_table, graph_table, number)
