@@ -16,6 +16,7 @@ from torch_geometric.nn import GCNConv
 
 import graphcon
 from graphcon import GraphCON
+from graphcon._files import write_json
 from graphcon.cli import main
 from graphcon.errors import InputError
 from graphcon.models import GraphCONNet
@@ -765,8 +766,13 @@ def test_an_old_run_folder_without_fingerprints_is_used_as_it_was(elsewhere: Pat
         assert main(line.split()) == 0
 
 
-def test_measuring_a_run_writes_nothing(tiny: Recipe, tmp_path: Path):
+def test_a_measure_is_kept_where_the_run_has_ended(tiny: Recipe, tmp_path: Path):
     run.train(tiny, tmp_path / "run")
-    (tmp_path / "run" / "metrics.json").unlink()  # as a run that was stopped
+    file = tmp_path / "run" / "metrics.json"
+    told = json.loads(file.read_text())
+    write_json(file, {**told, "test": {}})
     assert main(["evaluate", str(tmp_path / "run")]) == 0
-    assert not (tmp_path / "run" / "metrics.json").exists()
+    assert json.loads(file.read_text()) == told
+    file.unlink()  # as a run that was stopped
+    assert main(["evaluate", str(tmp_path / "run")]) == 0
+    assert not file.exists()

@@ -138,8 +138,8 @@ def evaluate(
                 "Name tables with --nodes and --edges, or train anew and hold a part out"
             )
         folder = RunFolder.open(path)
-        before = folder.read_json(folder.metrics_file) if folder.metrics_file.exists() else {}
-        write_json(folder.metrics_file, before | result)
+        if folder.metrics_file.exists():  # without it the run has not ended
+            write_json(folder.metrics_file, folder.read_json(folder.metrics_file) | result)
     else:
         if trained.schema is None:
             raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")
