@@ -168,11 +168,6 @@ def check_state(x: Any, y: Any, layer: Module) -> None:
             f"x has {x.size(-1)} channels (shape {list(x.shape)}), but coupling {layer} takes {channels}: "
             f"map x to {channels} channels first, e.g. with torch.nn.Linear({x.size(-1)}, {channels})"
         )
-    own = next((parameter.dtype for parameter in layer.parameters() if parameter.is_floating_point()), x.dtype)
-    if own != x.dtype and not torch.is_autocast_enabled(x.device.type):
-        raise TypeError(
-            f"x is {x.dtype}, but the parameters of coupling {layer} are {own}: use x.to({own}), or layer.to({x.dtype})"
-        )
     if y is None:
         return
     if not isinstance(y, Tensor):
@@ -181,6 +176,15 @@ def check_state(x: Any, y: Any, layer: Module) -> None:
         raise ValueError(f"y has shape {list(y.shape)} and x has {list(x.shape)}, but a velocity has the shape of x")
     if y.dtype != x.dtype:
         raise TypeError(f"y is {y.dtype} and x is {x.dtype}, but a velocity is of the type of x: use y.to(x.dtype)")
+
+
+def check_parameters(x: Tensor, layer: Module) -> None:
+    """Refuses a state of another type of numbers than the parameters of the layer."""
+    own = next((parameter.dtype for parameter in layer.parameters() if parameter.is_floating_point()), x.dtype)
+    if own != x.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise TypeError(
+            f"x is {x.dtype}, but the parameters of coupling {layer} are {own}: use x.to({own}), or layer.to({x.dtype})"
+        )
 
 
 def arguments_after_x(layer: Module) -> tuple[str, ...]:

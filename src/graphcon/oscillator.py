@@ -205,6 +205,8 @@ class GraphCON(Module):
             validation.check_graph(dict(zip(self._takes, args, strict=False)) | kwargs, x.size(-2))
             self._materialize(x)
         couplings = [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
+        if None in couplings and not torch.compiler.is_compiling():  # kernels take their like alone
+            validation.check_parameters(x, self._layer(0))
         source = None if self.beta is None else self.beta * x
         walk = self._fused(couplings, x, source) or self._step_by_step(couplings, source, args, kwargs)
         return watched(walk, self), (x, x if y is None else y)
