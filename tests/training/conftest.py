@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 import torch
 
+from graphcon.cli import main
 from graphcon.training.config import DataConfig, ModelConfig, OptimizerConfig, Recipe, TrainerConfig
 
 
@@ -54,3 +55,14 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     inside = {f"n{i}" for i in range(20)}
     edges.filter(pl.col("source").is_in(inside) & pl.col("target").is_in(inside)).write_csv(tmp_path / "new_edges.csv")
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def own(tables: Path) -> Path:
+    """A run on own tables, by the command line."""
+    data = "--nodes nodes.csv --edges edges.csv --target label"
+    settings = "--model.channels 8 --model.steps 2 --trainer.epochs 30 --trainer.threads 1"
+    with pytest.MonkeyPatch.context() as here:
+        here.chdir(tables)
+        assert main(["train", *data.split(), *settings.split(), "--out", "run"]) == 0
+    return tables

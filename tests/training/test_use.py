@@ -11,17 +11,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 import torch
-from torch_geometric.data import Data
-from torch_geometric.nn import GCNConv
 
-import graphcon
-from graphcon import GraphCON
-from graphcon._files import write_json
+from folders import contents
 from graphcon.cli import main
 from graphcon.errors import InputError
-from graphcon.models import GraphCONNet
 from graphcon.report.evidence import Evidence
-from graphcon.training import export, predict, recipes, run, tune
+from graphcon.training import export, predict, recipes, run
 from graphcon.training.config import DataConfig, ModelConfig, Recipe
 from graphcon.training.load_data import load_dataset
 
@@ -29,17 +24,6 @@ from graphcon.training.load_data import load_dataset
 def command(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "graphcon.cli", *map(str, arguments)]
     return subprocess.run(line, cwd=cwd, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture(scope="module")
-def own(tables: Path) -> Path:
-    """A run on own tables, by the command line."""
-    data = "--nodes nodes.csv --edges edges.csv --target label"
-    settings = "--model.channels 8 --model.steps 2 --trainer.epochs 30 --trainer.threads 1"
-    with pytest.MonkeyPatch.context() as here:
-        here.chdir(tables)
-        assert main(["train", *data.split(), *settings.split(), "--out", "run"]) == 0
-    return tables
 
 
 def test_own_tables_go_all_the_way_to_labels_for_new_ones(own: Path):
@@ -147,13 +131,13 @@ def test_answers_never_replace_a_table(own: Path, given: str, out: str, monkeypa
     shutil.copy("nodes.csv", "copy.csv")
     (own / "link.csv").unlink(missing_ok=True)
     (own / "link.csv").symlink_to("nodes.csv")
-    before = _contents(own)
+    before = contents(own)
     out = out.format(here=own.name)
     assert main(["predict", "run", *given.split(), "--out", out]) == 2
     told = capsys.readouterr().err
     assert f"--out {out}: is the table" in told
     assert "Name another file" in told
-    assert _contents(own) == before
+    assert contents(own) == before
     for name in ("copy.csv", "link.csv"):
         (own / name).unlink()
 
@@ -266,178 +250,6 @@ def test_exported_programs_run_without_this_package(tiny: Recipe, tmp_path: Path
         torch.testing.assert_close(torch.load(tmp_path / f"{name}.out"), out, rtol=1e-4, atol=1e-5, msg=name)
 
 
-def test_a_search_finds_the_better_setting_goes_on_and_never_sees_the_test_part(
-    tiny: Recipe, tmp_path: Path, monkeypatch
-):
-    seen = []
-    real = tune.fit_loop
-
-    def watching(model, dataset, *rest):
-        seen.append((len(dataset.split.test), int((dataset.data.y == -1).sum())))
-        return real(model, dataset, *rest)
-
-    monkeypatch.setattr(tune, "fit_loop", watching)
-    recipe = replace(
-        tiny,
-        trainer=replace(tiny.trainer, epochs=15),
-        search={"optimizer.lr": [1e-9, 0.02], "model.steps": {"low": 1, "high": 3}},
-    )
-    first = tune.tune(recipe, tmp_path / "study", 3)
-    second = tune.tune(recipe, tmp_path / "study", 6)
-    assert (first.trials, second.trials, len(seen)) == (3, 6, 6)
-    assert second.recipe.optimizer.lr == 0.02
-    assert set(second.importance) == {"optimizer.lr", "model.steps"}
-    assert recipes.load(tmp_path / "study/best.toml") == second.recipe
-    assert all(test == 0 and hidden == 985 for test, hidden in seen)
-
-
-def test_a_search_that_was_killed_draws_what_it_would_have_drawn(tiny: Recipe, tmp_path: Path, monkeypatch):
-    recipe = replace(
-        tiny,
-        trainer=replace(tiny.trainer, epochs=1),
-        search={"optimizer.lr": {"low": 0.001, "high": 0.1, "log": True}, "model.alpha": {"low": 0.0, "high": 1.0}},
-    )
-    drawn: list[tuple[float, float]] = []
-    die_at = -1
-    real = tune.fit_loop
-
-    def watching(model, dataset, spec, one, *rest):
-        if len(drawn) == die_at:
-            raise KeyboardInterrupt
-        drawn.append((one.optimizer.lr, one.model.alpha))
-        return real(model, dataset, spec, one, *rest)
-
-    monkeypatch.setattr(tune, "fit_loop", watching)
-    whole = tune.tune(recipe, tmp_path / "whole", 5)
-    expected, drawn, die_at = drawn, [], 2
-    with pytest.raises(KeyboardInterrupt):
-        tune.tune(recipe, tmp_path / "killed", 5)
-    assert recipes.load(tmp_path / "killed/best.toml").optimizer.lr in (lr for lr, _ in drawn)
-    die_at = -1
-    killed = tune.tune(recipe, tmp_path / "killed", 5)
-    assert drawn == expected
-    assert drawn[0] == (recipe.optimizer.lr, recipe.model.alpha)  # the recipe's own come first
-    assert len(set(drawn)) == killed.trials == 5
-    assert killed == whole
-
-
-def test_finalists_are_trained_once_more_with_other_seeds_which_decide(tiny: Recipe, tmp_path: Path, monkeypatch):
-    seeds: list[int] = []
-    real = tune.fit_loop
-
-    def watching(model, dataset, spec, one, *rest):
-        seeds.append(one.seed)
-        return real(model, dataset, spec, one, *rest)
-
-    monkeypatch.setattr(tune, "fit_loop", watching)
-    short = replace(tiny, seed=0, trainer=replace(tiny.trainer, epochs=5))
-    recipe = replace(short, search={"optimizer.lr": [0.02, 1e-9], "model.alpha": {"low": 0.0, "high": 1.0}})
-    tune.tune(recipe, tmp_path / "study", 4)
-    found = tune.tune(recipe, tmp_path / "study", 4, finalists=2)
-    assert seeds == [0] * 4 + [1, 2, 3] * 2
-    assert tune.tune(recipe, tmp_path / "study", 4, finalists=2) == found
-    assert len(seeds) == 10  # what is known is not trained again
-    assert len({finalist.trial for finalist in found.finalists}) == 2
-    assert found.value == found.finalists[0].value >= found.finalists[1].value
-
-    alone = replace(found.recipe, search={"optimizer.lr": [found.recipe.optimizer.lr]})
-    others = [tune.tune(replace(alone, seed=seed), tmp_path / str(seed), 1).value for seed in (1, 2, 3)]
-    assert found.value == pytest.approx(sum(others) / 3)
-    assert recipes.load(tmp_path / "study/best.toml") == found.recipe
-    kept = json.loads((tmp_path / "study/study.json").read_text())
-    assert [one["value"] for one in kept["finalists"]] == [one.value for one in found.finalists]
-
-
-def test_own_tables_are_searched_without_a_recipe(own: Path, monkeypatch, capsys):
-    monkeypatch.chdir(own)
-    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
-    assert main(["tune", *tables, "--trials", "2", "--finalists", "2", "--trainer.epochs", "2"]) == 0
-    told = capsys.readouterr().out
-    for field in tune.usual_search(Recipe()):
-        assert field in told
-    assert "finalists, with 3 other seeds" in told
-    assert "graphcon train runs/tune-own/best.toml" in told
-    assert main(["train", "runs/tune-own/best.toml", "--out", "again"]) == 0
-
-
-@pytest.mark.parametrize(("name", "oscillates"), [("graphcon-gat", True), ("graphcon-SGConv", True), ("gcn", False)])
-def test_only_oscillators_are_searched_for_alpha_and_gamma(tiny: Recipe, tmp_path: Path, name: str, oscillates: bool):
-    recipe = replace(tiny, model=ModelConfig(name=name), trainer=replace(tiny.trainer, epochs=1))
-    searched = tune.tune(recipe, tmp_path, 1).recipe.search
-    assert ("model.alpha" in searched, "model.gamma" in searched) == (oscillates, oscillates)
-
-
-def test_without_a_search_of_its_own_a_recipe_is_its_own_first_trial(tiny: Recipe, tmp_path: Path):
-    changes = {"model.steps": 3, "model.channels": 24, "optimizer.lr": 0.05, "optimizer.weight_decay": 0.2}
-    recipe = recipes.replace(replace(tiny, trainer=replace(tiny.trainer, epochs=1), search={}), changes)
-    found = tune.tune(recipe, tmp_path, 1).recipe
-    assert replace(found, search={}) == recipe
-    assert found.search["model.steps"] == [3, 4, 8, 16]
-
-
-def test_settings_outside_of_the_search_are_no_trial(tiny: Recipe, tmp_path: Path):
-    space = {"optimizer.lr": [0.5, 0.6], "model.input_dropout": {"low": 0.1, "high": 0.2}}
-    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=1), search=space)
-    found = tune.tune(recipe, tmp_path, 1).recipe
-    assert found.optimizer.lr in (0.5, 0.6)
-    assert 0.1 <= (found.model.input_dropout or 0) <= 0.2
-
-
-def test_trials_with_other_data_settings_are_trained_on_other_data(tiny: Recipe, tmp_path: Path, monkeypatch):
-    seen = set()
-    real = tune.fit_loop
-
-    def watching(model, dataset, spec, one, *rest):
-        seen.add((one.data.normalize, float(dataset.data.x.sum(1).max()) <= 1.001))
-        return real(model, dataset, spec, one, *rest)
-
-    monkeypatch.setattr(tune, "fit_loop", watching)
-    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=1), search={"data.normalize": [False, True]})
-    tune.tune(recipe, tmp_path, 6, finalists=2)
-    assert seen == {(False, False), (True, True)}
-
-
-def test_of_several_splits_the_mean_validation_counts(tiny: Recipe, tmp_path: Path):
-    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=10), search={"optimizer.lr": [0.02]})
-    single = [
-        tune.tune(replace(recipe, data=replace(recipe.data, split=split)), tmp_path / str(split), 1).value
-        for split in (0, 1)
-    ]
-    both = tune.tune(recipe, tmp_path / "both", 1, splits=(0, 1))
-    assert both.value == pytest.approx(sum(single) / 2)
-
-
-def test_of_several_seeds_the_mean_validation_counts(tiny: Recipe, tmp_path: Path):
-    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=10), search={"optimizer.lr": [0.02]})
-    single = [tune.tune(replace(recipe, seed=seed), tmp_path / str(seed), 1).value for seed in (0, 1)]
-    assert single[0] != single[1]
-    assert tune.tune(recipe, tmp_path / "both", 1, seeds=2).value == pytest.approx(sum(single) / 2)
-
-
-def test_trials_are_compared_by_another_metric_than_epochs_are_selected_by(tiny: Recipe, tmp_path: Path):
-    trainer = replace(tiny.trainer, epochs=12, metric="log_loss")
-    recipe = replace(tiny, trainer=trainer, search={"optimizer.lr": [0.02]})
-    found = tune.tune(recipe, tmp_path / "study", 1, metric="accuracy")
-    trained = run.train(recipe, tmp_path / "run")
-    assert trained is not None
-    assert (found.metric, found.value) == ("accuracy", trained["val"]["accuracy"])
-    with pytest.raises(InputError, match="holds a search with other metric"):
-        tune.tune(recipe, tmp_path / "study", 2)
-    with pytest.raises(InputError, match="--metric = 'mae', but the target is for classification"):
-        tune.tune(recipe, tmp_path / "other", 1, metric="mae")
-
-
-def test_a_search_is_not_gone_on_with_for_something_else(tiny: Recipe, tmp_path: Path):
-    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=2), search={"optimizer.lr": [0.02]})
-    tune.tune(recipe, tmp_path, 1)
-    with pytest.raises(InputError, match="holds a search with other splits and seeds. Name another folder"):
-        tune.tune(recipe, tmp_path, 2, splits=(0, 1), seeds=2)
-    with pytest.raises(InputError, match="holds a search with other settings"):
-        tune.tune(replace(recipe, trainer=replace(recipe.trainer, epochs=3)), tmp_path, 2)
-    elsewhere = replace(recipe, trainer=replace(recipe.trainer, threads=1))
-    assert tune.tune(elsewhere, tmp_path, 2).trials == 2
-
-
 def test_a_limit_takes_so_many_graphs_of_every_part(molecules: Recipe):
     dataset, _ = load_dataset(replace(molecules.data, limit=20))
     assert [len(index) for _, index in dataset.split.parts()] == [20, 20, 20]
@@ -449,20 +261,6 @@ def test_a_limit_takes_so_many_graphs_of_every_part(molecules: Recipe):
 def test_a_limit_that_makes_no_sense_is_refused(limit: int, name: str, message: str):
     with pytest.raises(InputError, match=message):
         load_dataset(DataConfig(name=name, limit=limit))
-
-
-@pytest.mark.parametrize(
-    ("search", "message"),
-    [
-        ({"model.stepz": [1, 2]}, "there is no 'model.stepz'"),
-        ({"model.steps": ["two"]}, "must be a whole number"),
-        ({"optimizer.lr": {"low": 1.0, "high": 0.1}}, "with low < high"),
-        ({"optimizer.lr": 0.1}, "must be a list of choices"),
-    ],
-)
-def test_a_search_that_makes_no_sense_is_refused(tiny: Recipe, tmp_path: Path, search: dict, message: str):
-    with pytest.raises(InputError, match=message):
-        tune.tune(replace(tiny, search=search), tmp_path / "study", 2)
 
 
 def test_several_splits_and_seeds_are_trained_and_averaged(tmp_path: Path, monkeypatch):
@@ -483,19 +281,19 @@ def test_several_runs_and_a_single_one_do_not_share_a_folder(tmp_path: Path, mon
     settings = "--model.steps 1 --model.channels 4 --trainer.epochs 2 --trainer.threads 1"
     line = ["train", "cora-gcn", *settings.split(), "--out"]
     assert main([*line, "one"]) == 0
-    before = _contents(tmp_path / "one")
+    before = contents(tmp_path / "one")
     assert main([*line, "one", "--seeds", "2"]) == 2
     assert "--out one: there is a run in it already" in capsys.readouterr().err
-    assert _contents(tmp_path / "one") == before
+    assert contents(tmp_path / "one") == before
     assert [path for path in (tmp_path / "one").iterdir() if path.is_dir()] == []
     assert main([*line, "many", "--seeds", "2"]) == 0
-    kept = _contents(tmp_path / "many")
+    kept = contents(tmp_path / "many")
     assert main([*line, "many"]) == 2
     assert "--out many: there are several runs in it" in capsys.readouterr().err
     for change in ("--model.channels 8", "--trainer.epochs 3"):
         assert main([*line, "many", "--seeds", "3", *change.split()]) == 2
         assert "--out many: split-0-seed-0 was trained there with other settings" in capsys.readouterr().err
-    assert _contents(tmp_path / "many") == kept
+    assert contents(tmp_path / "many") == kept
     assert not (tmp_path / "many" / "split-0-seed-2").exists()
     assert main([*line, "many", "--seeds", "3"]) == 0
     assert json.loads((tmp_path / "many" / "metrics.json").read_text())["runs"] == 3
@@ -573,206 +371,9 @@ def test_two_processes_train_on_graphs_together(molecules: Recipe, tmp_path: Pat
     assert json.loads((tmp_path / "run/metrics.json").read_text())["val"]["mae"] > 0
 
 
-def test_a_model_of_ones_own_is_fitted_by_the_same_loop():
-    from torch_geometric.nn.models import GCN
-
-    torch.manual_seed(0)
-    dataset = graphcon.data.load("cora")
-    model = GCN(1433, 16, 2, 7, dropout=0.5)
-    fitted = graphcon.fit(model, dataset, epochs=20, lr=0.01)
-    assert fitted.metric == "accuracy"
-    assert fitted.value > 0.5
-    trained = graphcon.fit(GCN(1433, 16, 2, 7), dataset.data, split=dataset.split, epochs=3)
-    assert trained.epochs == 3
-
-
 def test_a_model_that_cannot_be_a_program_says_so(tiny: Recipe, tmp_path: Path):
     recipe = replace(tiny, model=replace(tiny.model, name="h2gcn"), trainer=replace(tiny.trainer, epochs=1))
     run.train(recipe, tmp_path / "run")
     with pytest.raises(InputError, match="h2gcn cannot be exported"):
         export.export(run.load(tmp_path / "run"), tmp_path / "model.pt2")
     assert not (tmp_path / "model.pt2").exists()
-
-
-def _small_graph(shift: int = 0) -> Data:
-    generator = torch.Generator().manual_seed(0)
-    nodes = torch.arange(60)
-    return Data(
-        x=torch.randn(60, 5, generator=generator),
-        edge_index=torch.randint(60, (2, 200), generator=generator),
-        y=(torch.randint(3, (60,), generator=generator) + shift) % 3,
-        train_mask=nodes < 20,
-        val_mask=(nodes >= 20) & (nodes < 40),
-        test_mask=nodes >= 40,
-    )
-
-
-def test_fitting_leaves_the_random_numbers_of_others_alone():
-    model = GraphCONNet(5, 8, 2, 3, dropout=0.5)
-    before = torch.get_rng_state()
-    graphcon.fit(model, _small_graph(), epochs=2)
-    assert torch.equal(before, torch.get_rng_state())
-
-
-def test_a_folder_of_another_training_is_not_gone_on_with(tmp_path: Path):
-    torch.manual_seed(0)
-    first = graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), epochs=2, out=tmp_path)
-    assert (first.epochs, graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), epochs=4, out=tmp_path).epochs) == (
-        2,
-        4,
-    )
-    for model, data, lr, what in (
-        (GraphCONNet(5, 16, 2, 3), _small_graph(), 0.01, "model"),
-        (GraphCONNet(5, 8, 2, 3), _small_graph(shift=1), 0.01, "data"),
-        (GraphCONNet(5, 8, 2, 3), _small_graph(), 0.5, "settings"),
-    ):
-        with pytest.raises(InputError, match=f"holds a training with other {what}: name another folder"):
-            graphcon.fit(model, data, epochs=4, lr=lr, out=tmp_path)
-
-
-def test_what_cannot_be_fitted_is_refused_by_name():
-    with pytest.raises(InputError, match="optimizer.name.*'Adam'"):
-        graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), optimizer="Adam")
-    with pytest.raises(InputError, match="the model has 2 outputs, but the target has 3 classes"):
-        graphcon.fit(GraphCONNet(5, 8, 2, 2), _small_graph(), epochs=1)
-
-
-def test_a_column_of_classes_is_taken_as_ogb_has_it():
-    data, column = _small_graph(), _small_graph()
-    column.y = column.y.view(-1, 1)
-    results = []
-    for graph in (data, column):
-        torch.manual_seed(0)
-        results.append(graphcon.fit(GraphCONNet(5, 8, 2, 3), graph, epochs=2).value)
-    assert results[0] == results[1]
-    assert column.y.shape == (60, 1)
-
-
-def test_a_bare_oscillator_is_fitted_too():
-    data = _small_graph()
-    data.y = torch.arange(60) % 5
-    assert graphcon.fit(GraphCON(GCNConv(5, 5), 2), data, epochs=2).epochs == 2
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ("--model.channels 16", "model.channels = 16 (it has 8)"),
-        ("--model.gamma 3", "model.gamma = 3.0 (it has 1.0)"),
-        ("--seed 1 --optimizer.lr 0.5", "optimizer.lr = 0.5 (it has 0.01), seed = 1 (it has 0)"),
-        ("--trainer.metric f1", "trainer.metric = 'f1' (it has None)"),
-        ("--ignore town", "data.table.ignore = ['town'] (it has [])"),
-        ("--trainer.epochs 20", "trainer.epochs = 20, but the run has 30, and can only have more"),
-        ("--split 1 --seeds 2", "--split, --seeds cannot be given with it"),
-        ("--out elsewhere", "--out cannot be given with it"),
-    ],
-)
-def test_a_run_goes_on_only_as_it_began(own: Path, options: str, told: str, monkeypatch, capsys):
-    monkeypatch.chdir(own)
-    before = _contents(own / "run")
-    for resume in (["--resume", "run"], ["--resume=run"]):
-        assert main(["train", *resume, *options.split()]) == 2
-        error = capsys.readouterr().err
-        assert told in error
-        assert "tart a new run with" in error
-    assert _contents(own / "run") == before
-    assert not (own / "elsewhere").exists()
-
-
-def test_a_recipe_beside_a_run_to_go_on_with_is_refused(own: Path, monkeypatch, capsys):
-    monkeypatch.chdir(own)
-    assert main(["train", "cora-gcn", "--resume", "run"]) == 2
-    assert "--resume run: RECIPE cannot be given with it" in capsys.readouterr().err
-
-
-def test_a_run_goes_on_with_more_epochs_and_on_other_threads(own: Path, tmp_path: Path, monkeypatch):
-    monkeypatch.chdir(own)
-    shutil.copytree(own / "run", tmp_path / "run")
-    changes = "--trainer.epochs 33 --trainer.patience 0 --trainer.threads 2 --trainer.checkpoint-seconds 1"
-    assert main(["train", "--resume", str(tmp_path / "run"), *changes.split()]) == 0
-    torch.set_num_threads(1)
-    assert json.loads((tmp_path / "run/metrics.json").read_text())["epochs"] == 33
-    assert recipes.load(tmp_path / "run/recipe.toml").trainer.epochs == 33
-
-
-@pytest.fixture
-def elsewhere(own: Path, tmp_path: Path, monkeypatch) -> Path:
-    """A run, and the user now in a folder that holds other tables of the same names."""
-    (tmp_path / "trained").mkdir()
-    monkeypatch.chdir(tmp_path / "trained")
-    for name in ("nodes.csv", "edges.csv"):
-        shutil.copy(own / name, name)
-    data = "--nodes nodes.csv --edges edges.csv --target label --model.channels 4 --model.steps 1 --trainer.epochs 5"
-    assert main(["train", *data.split(), "--trainer.threads", "1", "--out", "../run"]) == 0
-    lines = (own / "nodes.csv").read_text().splitlines()
-    (tmp_path / "nodes.csv").write_text("\n".join([lines[0], *(line.replace(",t", ",u") for line in lines[1:])]))
-    shutil.copy(own / "edges.csv", tmp_path / "edges.csv")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_a_run_is_measured_on_its_own_tables_from_any_folder(elsewhere: Path, capsys):
-    before = _contents(elsewhere / "run")
-    told = json.loads(before["metrics.json"])
-    capsys.readouterr()
-    assert main(["evaluate", "run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {part: told[part] for part in ("val", "test")}
-    assert main(["train", "--resume", "run"]) == 0
-    assert _contents(elsewhere / "run") == before
-    assert main(["report", "run"]) == 0
-
-
-@pytest.mark.parametrize("words", ["evaluate run", "report .", "diagnose run", "predict run --out a.csv"])
-def test_tables_that_changed_since_training_are_told(elsewhere: Path, words: str, capsys):
-    table = elsewhere / "trained" / "edges.csv"
-    table.write_text(table.read_text() + "n1,n3,1.0\n")
-    before = _contents(elsewhere / "run")
-    for line in (words.split(), ["train", "--resume", "run"]):
-        assert main(line) == 2
-        told = capsys.readouterr().err
-        assert f"{table}: is not the table of edges that the run run was trained on, its content differs" in told
-    assert _contents(elsewhere / "run") == before
-    assert not (elsewhere / "a.csv").exists()
-
-
-def test_tables_that_moved_are_told_and_found_again_where_the_user_says(elsewhere: Path, capsys):
-    (elsewhere / "trained").rename(elsewhere / "moved")
-    before = _contents(elsewhere / "run")
-    assert main(["evaluate", "run"]) == 2
-    told = capsys.readouterr().err
-    assert f"{elsewhere / 'trained' / 'nodes.csv'}: is not there, the table of nodes that the run run" in told
-    assert "graphcon train --resume run --nodes FILE" in told
-    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv"]
-    assert main(["train", "--resume", "run", *tables]) == 2
-    assert "nodes.csv: is not the table of nodes that the run run was trained on" in capsys.readouterr().err
-    assert _contents(elsewhere / "run") == before
-    assert main(["train", "--resume", "run", "--nodes", "moved/nodes.csv", "--edges", "moved/edges.csv"]) == 0
-    assert main(["evaluate", "run"]) == 0
-
-
-def test_an_old_run_folder_without_fingerprints_is_used_as_it_was(elsewhere: Path):
-    file = elsewhere / "run" / "model.json"
-    old = json.loads(file.read_text())
-    del old["files"]
-    for name in ("nodes", "edges"):
-        old["recipe"]["data"][name] = f"trained/{name}.csv"
-    file.write_text(json.dumps(old))
-    (elsewhere / "run" / "recipe.toml").write_text(recipes.to_toml(recipes.from_dict(old["recipe"])))
-    for line in ("evaluate run", "report run", "predict run --out a.csv", "train --resume run", "evaluate run"):
-        assert main(line.split()) == 0
-
-
-def test_a_measure_is_kept_where_the_run_has_ended(tiny: Recipe, tmp_path: Path):
-    run.train(tiny, tmp_path / "run")
-    file = tmp_path / "run" / "metrics.json"
-    told = json.loads(file.read_text())
-    write_json(file, {**told, "test": {}})
-    assert main(["evaluate", str(tmp_path / "run")]) == 0
-    assert json.loads(file.read_text()) == told
-    file.unlink()  # as a run that was stopped
-    assert main(["evaluate", str(tmp_path / "run")]) == 0
-    assert not file.exists()

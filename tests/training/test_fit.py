@@ -1,0 +1,86 @@
+"""A model of one's own, trained from Python."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch_geometric.data import Data
+from torch_geometric.nn import GCNConv
+
+import graphcon
+from graphcon import GraphCON
+from graphcon.errors import InputError
+from graphcon.models import GraphCONNet
+
+
+def test_a_model_of_ones_own_is_fitted_by_the_same_loop():
+    from torch_geometric.nn.models import GCN
+
+    torch.manual_seed(0)
+    dataset = graphcon.data.load("cora")
+    model = GCN(1433, 16, 2, 7, dropout=0.5)
+    fitted = graphcon.fit(model, dataset, epochs=20, lr=0.01)
+    assert fitted.metric == "accuracy"
+    assert fitted.value > 0.5
+    trained = graphcon.fit(GCN(1433, 16, 2, 7), dataset.data, split=dataset.split, epochs=3)
+    assert trained.epochs == 3
+
+
+def _small_graph(shift: int = 0) -> Data:
+    generator = torch.Generator().manual_seed(0)
+    nodes = torch.arange(60)
+    return Data(
+        x=torch.randn(60, 5, generator=generator),
+        edge_index=torch.randint(60, (2, 200), generator=generator),
+        y=(torch.randint(3, (60,), generator=generator) + shift) % 3,
+        train_mask=nodes < 20,
+        val_mask=(nodes >= 20) & (nodes < 40),
+        test_mask=nodes >= 40,
+    )
+
+
+def test_fitting_leaves_the_random_numbers_of_others_alone():
+    model = GraphCONNet(5, 8, 2, 3, dropout=0.5)
+    before = torch.get_rng_state()
+    graphcon.fit(model, _small_graph(), epochs=2)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_a_folder_of_another_training_is_not_gone_on_with(tmp_path: Path):
+    torch.manual_seed(0)
+    first = graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), epochs=2, out=tmp_path)
+    assert (first.epochs, graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), epochs=4, out=tmp_path).epochs) == (
+        2,
+        4,
+    )
+    for model, data, lr, what in (
+        (GraphCONNet(5, 16, 2, 3), _small_graph(), 0.01, "model"),
+        (GraphCONNet(5, 8, 2, 3), _small_graph(shift=1), 0.01, "data"),
+        (GraphCONNet(5, 8, 2, 3), _small_graph(), 0.5, "settings"),
+    ):
+        with pytest.raises(InputError, match=f"holds a training with other {what}: name another folder"):
+            graphcon.fit(model, data, epochs=4, lr=lr, out=tmp_path)
+
+
+def test_what_cannot_be_fitted_is_refused_by_name():
+    with pytest.raises(InputError, match="optimizer.name.*'Adam'"):
+        graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), optimizer="Adam")
+    with pytest.raises(InputError, match="the model has 2 outputs, but the target has 3 classes"):
+        graphcon.fit(GraphCONNet(5, 8, 2, 2), _small_graph(), epochs=1)
+
+
+def test_a_column_of_classes_is_taken_as_ogb_has_it():
+    data, column = _small_graph(), _small_graph()
+    column.y = column.y.view(-1, 1)
+    results = []
+    for graph in (data, column):
+        torch.manual_seed(0)
+        results.append(graphcon.fit(GraphCONNet(5, 8, 2, 3), graph, epochs=2).value)
+    assert results[0] == results[1]
+    assert column.y.shape == (60, 1)
+
+
+def test_a_bare_oscillator_is_fitted_too():
+    data = _small_graph()
+    data.y = torch.arange(60) % 5
+    assert graphcon.fit(GraphCON(GCNConv(5, 5), 2), data, epochs=2).epochs == 2

@@ -1,0 +1,198 @@
+"""The search for settings."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graphcon.cli import main
+from graphcon.errors import InputError
+from graphcon.training import recipes, run, tune
+from graphcon.training.config import ModelConfig, Recipe
+
+
+def test_a_search_finds_the_better_setting_goes_on_and_never_sees_the_test_part(
+    tiny: Recipe, tmp_path: Path, monkeypatch
+):
+    seen = []
+    real = tune.fit_loop
+
+    def watching(model, dataset, *rest):
+        seen.append((len(dataset.split.test), int((dataset.data.y == -1).sum())))
+        return real(model, dataset, *rest)
+
+    monkeypatch.setattr(tune, "fit_loop", watching)
+    recipe = replace(
+        tiny,
+        trainer=replace(tiny.trainer, epochs=15),
+        search={"optimizer.lr": [1e-9, 0.02], "model.steps": {"low": 1, "high": 3}},
+    )
+    first = tune.tune(recipe, tmp_path / "study", 3)
+    second = tune.tune(recipe, tmp_path / "study", 6)
+    assert (first.trials, second.trials, len(seen)) == (3, 6, 6)
+    assert second.recipe.optimizer.lr == 0.02
+    assert set(second.importance) == {"optimizer.lr", "model.steps"}
+    assert recipes.load(tmp_path / "study/best.toml") == second.recipe
+    assert all(test == 0 and hidden == 985 for test, hidden in seen)
+
+
+def test_a_search_that_was_killed_draws_what_it_would_have_drawn(tiny: Recipe, tmp_path: Path, monkeypatch):
+    recipe = replace(
+        tiny,
+        trainer=replace(tiny.trainer, epochs=1),
+        search={"optimizer.lr": {"low": 0.001, "high": 0.1, "log": True}, "model.alpha": {"low": 0.0, "high": 1.0}},
+    )
+    drawn: list[tuple[float, float]] = []
+    die_at = -1
+    real = tune.fit_loop
+
+    def watching(model, dataset, spec, one, *rest):
+        if len(drawn) == die_at:
+            raise KeyboardInterrupt
+        drawn.append((one.optimizer.lr, one.model.alpha))
+        return real(model, dataset, spec, one, *rest)
+
+    monkeypatch.setattr(tune, "fit_loop", watching)
+    whole = tune.tune(recipe, tmp_path / "whole", 5)
+    expected, drawn, die_at = drawn, [], 2
+    with pytest.raises(KeyboardInterrupt):
+        tune.tune(recipe, tmp_path / "killed", 5)
+    assert recipes.load(tmp_path / "killed/best.toml").optimizer.lr in (lr for lr, _ in drawn)
+    die_at = -1
+    killed = tune.tune(recipe, tmp_path / "killed", 5)
+    assert drawn == expected
+    assert drawn[0] == (recipe.optimizer.lr, recipe.model.alpha)  # the recipe's own come first
+    assert len(set(drawn)) == killed.trials == 5
+    assert killed == whole
+
+
+def test_finalists_are_trained_once_more_with_other_seeds_which_decide(tiny: Recipe, tmp_path: Path, monkeypatch):
+    seeds: list[int] = []
+    real = tune.fit_loop
+
+    def watching(model, dataset, spec, one, *rest):
+        seeds.append(one.seed)
+        return real(model, dataset, spec, one, *rest)
+
+    monkeypatch.setattr(tune, "fit_loop", watching)
+    short = replace(tiny, seed=0, trainer=replace(tiny.trainer, epochs=5))
+    recipe = replace(short, search={"optimizer.lr": [0.02, 1e-9], "model.alpha": {"low": 0.0, "high": 1.0}})
+    tune.tune(recipe, tmp_path / "study", 4)
+    found = tune.tune(recipe, tmp_path / "study", 4, finalists=2)
+    assert seeds == [0] * 4 + [1, 2, 3] * 2
+    assert tune.tune(recipe, tmp_path / "study", 4, finalists=2) == found
+    assert len(seeds) == 10  # what is known is not trained again
+    assert len({finalist.trial for finalist in found.finalists}) == 2
+    assert found.value == found.finalists[0].value >= found.finalists[1].value
+
+    alone = replace(found.recipe, search={"optimizer.lr": [found.recipe.optimizer.lr]})
+    others = [tune.tune(replace(alone, seed=seed), tmp_path / str(seed), 1).value for seed in (1, 2, 3)]
+    assert found.value == pytest.approx(sum(others) / 3)
+    assert recipes.load(tmp_path / "study/best.toml") == found.recipe
+    kept = json.loads((tmp_path / "study/study.json").read_text())
+    assert [one["value"] for one in kept["finalists"]] == [one.value for one in found.finalists]
+
+
+def test_own_tables_are_searched_without_a_recipe(own: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
+    assert main(["tune", *tables, "--trials", "2", "--finalists", "2", "--trainer.epochs", "2"]) == 0
+    told = capsys.readouterr().out
+    for field in tune.usual_search(Recipe()):
+        assert field in told
+    assert "finalists, with 3 other seeds" in told
+    assert "graphcon train runs/tune-own/best.toml" in told
+    assert main(["train", "runs/tune-own/best.toml", "--out", "again"]) == 0
+
+
+@pytest.mark.parametrize(("name", "oscillates"), [("graphcon-gat", True), ("graphcon-SGConv", True), ("gcn", False)])
+def test_only_oscillators_are_searched_for_alpha_and_gamma(tiny: Recipe, tmp_path: Path, name: str, oscillates: bool):
+    recipe = replace(tiny, model=ModelConfig(name=name), trainer=replace(tiny.trainer, epochs=1))
+    searched = tune.tune(recipe, tmp_path, 1).recipe.search
+    assert ("model.alpha" in searched, "model.gamma" in searched) == (oscillates, oscillates)
+
+
+def test_without_a_search_of_its_own_a_recipe_is_its_own_first_trial(tiny: Recipe, tmp_path: Path):
+    changes = {"model.steps": 3, "model.channels": 24, "optimizer.lr": 0.05, "optimizer.weight_decay": 0.2}
+    recipe = recipes.replace(replace(tiny, trainer=replace(tiny.trainer, epochs=1), search={}), changes)
+    found = tune.tune(recipe, tmp_path, 1).recipe
+    assert replace(found, search={}) == recipe
+    assert found.search["model.steps"] == [3, 4, 8, 16]
+
+
+def test_settings_outside_of_the_search_are_no_trial(tiny: Recipe, tmp_path: Path):
+    space = {"optimizer.lr": [0.5, 0.6], "model.input_dropout": {"low": 0.1, "high": 0.2}}
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=1), search=space)
+    found = tune.tune(recipe, tmp_path, 1).recipe
+    assert found.optimizer.lr in (0.5, 0.6)
+    assert 0.1 <= (found.model.input_dropout or 0) <= 0.2
+
+
+def test_trials_with_other_data_settings_are_trained_on_other_data(tiny: Recipe, tmp_path: Path, monkeypatch):
+    seen = set()
+    real = tune.fit_loop
+
+    def watching(model, dataset, spec, one, *rest):
+        seen.add((one.data.normalize, float(dataset.data.x.sum(1).max()) <= 1.001))
+        return real(model, dataset, spec, one, *rest)
+
+    monkeypatch.setattr(tune, "fit_loop", watching)
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=1), search={"data.normalize": [False, True]})
+    tune.tune(recipe, tmp_path, 6, finalists=2)
+    assert seen == {(False, False), (True, True)}
+
+
+def test_of_several_splits_the_mean_validation_counts(tiny: Recipe, tmp_path: Path):
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=10), search={"optimizer.lr": [0.02]})
+    single = [
+        tune.tune(replace(recipe, data=replace(recipe.data, split=split)), tmp_path / str(split), 1).value
+        for split in (0, 1)
+    ]
+    both = tune.tune(recipe, tmp_path / "both", 1, splits=(0, 1))
+    assert both.value == pytest.approx(sum(single) / 2)
+
+
+def test_of_several_seeds_the_mean_validation_counts(tiny: Recipe, tmp_path: Path):
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=10), search={"optimizer.lr": [0.02]})
+    single = [tune.tune(replace(recipe, seed=seed), tmp_path / str(seed), 1).value for seed in (0, 1)]
+    assert single[0] != single[1]
+    assert tune.tune(recipe, tmp_path / "both", 1, seeds=2).value == pytest.approx(sum(single) / 2)
+
+
+def test_trials_are_compared_by_another_metric_than_epochs_are_selected_by(tiny: Recipe, tmp_path: Path):
+    trainer = replace(tiny.trainer, epochs=12, metric="log_loss")
+    recipe = replace(tiny, trainer=trainer, search={"optimizer.lr": [0.02]})
+    found = tune.tune(recipe, tmp_path / "study", 1, metric="accuracy")
+    trained = run.train(recipe, tmp_path / "run")
+    assert trained is not None
+    assert (found.metric, found.value) == ("accuracy", trained["val"]["accuracy"])
+    with pytest.raises(InputError, match="holds a search with other metric"):
+        tune.tune(recipe, tmp_path / "study", 2)
+    with pytest.raises(InputError, match="--metric = 'mae', but the target is for classification"):
+        tune.tune(recipe, tmp_path / "other", 1, metric="mae")
+
+
+def test_a_search_is_not_gone_on_with_for_something_else(tiny: Recipe, tmp_path: Path):
+    recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=2), search={"optimizer.lr": [0.02]})
+    tune.tune(recipe, tmp_path, 1)
+    with pytest.raises(InputError, match="holds a search with other splits and seeds. Name another folder"):
+        tune.tune(recipe, tmp_path, 2, splits=(0, 1), seeds=2)
+    with pytest.raises(InputError, match="holds a search with other settings"):
+        tune.tune(replace(recipe, trainer=replace(recipe.trainer, epochs=3)), tmp_path, 2)
+    elsewhere = replace(recipe, trainer=replace(recipe.trainer, threads=1))
+    assert tune.tune(elsewhere, tmp_path, 2).trials == 2
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        ({"model.stepz": [1, 2]}, "there is no 'model.stepz'"),
+        ({"model.steps": ["two"]}, "must be a whole number"),
+        ({"optimizer.lr": {"low": 1.0, "high": 0.1}}, "with low < high"),
+        ({"optimizer.lr": 0.1}, "must be a list of choices"),
+    ],
+)
+def test_a_search_that_makes_no_sense_is_refused(tiny: Recipe, tmp_path: Path, search: dict, message: str):
+    with pytest.raises(InputError, match=message):
+        tune.tune(replace(tiny, search=search), tmp_path / "study", 2)
