@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -416,3 +417,14 @@ def test_the_order_of_the_rows_does_not_change_the_graph(tmp_path, order):
     assert torch.equal(shuffled.x, plain.x[place])
     assert torch.equal(place[shuffled.edge_index], plain.edge_index)
     assert math.isclose(float(shuffled.x.sum()), float(plain.x.sum()))
+
+
+def test_new_tables_whose_ids_start_anew_are_told_what_the_edges_need(tmp_path: Path):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target\n0,1\n2,3\n4,5\n6,7\n8,9\n")
+    nodes, new = tmp_path / "nodes.csv", tmp_path / "new.csv"
+    nodes.write_text("graph_id,id,f,label\n" + "".join(f"g{i // 2},{i},{i},{'ab'[i % 2]}\n" for i in range(10)))
+    new.write_text("graph_id,id,f\n" + "".join(f"g{i // 2},{i % 2},{i}\n" for i in range(10)))
+    _, schema = read_tables(nodes, edges, target="label")
+    with pytest.raises(InputError, match="already, in another graph.*add the column 'graph_id' there"):
+        schema.apply(new, edges)

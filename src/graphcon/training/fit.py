@@ -104,12 +104,12 @@ def fit(
 
 
 def _folder(path: Path, model: Module, dataset: GraphDataset, recipe: Recipe) -> RunFolder:
-    """The folder, new or of the very same training: one may go on for longer, but not with something else."""
-    longer = replace(recipe, trainer=replace(recipe.trainer, epochs=1, patience=0))
+    """The folder, new or of the very same training: it may go on for longer and elsewhere, not with something else."""
+    same = replace(recipe, trainer=replace(recipe.trainer, epochs=1, patience=0, accelerator="cpu"))
     parts = [index for _, index in dataset.split.parts()]
     content = [part.numpy().tobytes() for part in (*parts, training_targets(dataset))]
     told = {
-        "settings": recipes.to_toml(longer),
+        "settings": recipes.to_toml(same),
         "model": str(model),
         "data": f"{dataset.name} {hashlib.sha256(b''.join(content)).hexdigest()}",
     }

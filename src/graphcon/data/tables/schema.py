@@ -129,7 +129,7 @@ class TableSchema:
         self._check_columns(node_table, edge_table)
         notes = self._new_columns(node_table, edge_table)
         in_graph = self.graph if self.edges.graph is not None else None
-        check_ids(node_table, self.id, in_graph)
+        check_ids(node_table, self.id, in_graph, apart=self.graph)
         if self.graph is not None:
             check_ids(node_table, None, self.graph)
         joined = connect(node_table, self.id, in_graph, edge_table, self.edges, directed=self.directed)
