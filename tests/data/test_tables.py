@@ -106,6 +106,21 @@ def test_a_table_without_an_edge_leaves_all_nodes_isolated(write):
     assert (new.edge_index.shape, new.edge_weight.shape, new.edge_attr.shape) == ((2, 0), (0,), (0, 2))
 
 
+def test_an_ignored_column_has_no_role_by_its_name(write):
+    nodes, edges = write(
+        nodes="id,graph_id,split,f,label\na,0,train,1,u\nb,0,val,2,v\nc,1,train,3,v\nd,1,test,4,u\n",
+        edges="source,target,weight\na,c,0.5\nb,d,2\n",
+    )
+    dataset, schema = read_tables(nodes, edges, target="label", ignore=("graph_id", "weight"))
+    assert len(dataset.graphs) == 1
+    assert dataset.graphs[0].edge_weight is None
+    assert schema.graph is None
+    assert set(schema.ignored) >= {"graph_id", "weight"}
+    assert len(schema.apply(nodes, edges).graphs) == 1
+    weighted, _ = read_tables(nodes, edges, target="label", ignore=("graph_id", "weight"), weight="weight")
+    assert weighted.graphs[0].edge_weight is not None
+
+
 def test_many_graphs_may_be_without_an_edge(write):
     graphs = "graph_id,value\n" + "".join(f"g{g},{g}.5\n" for g in range(10))
     nodes, edges, graphs = write(nodes=GRAPH_NODES, edges="graph_id,source,target\n", graphs=graphs)

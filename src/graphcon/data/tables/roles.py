@@ -1,4 +1,4 @@
-"""Which column is what: by the user's word, else by its name."""
+"""Which column is what: by the user's word, else by its name; one that is ignored is nothing by its name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,12 +62,13 @@ def id_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], o
     """The columns of a table that hold ids, of nodes or of graphs."""
     named = {"id": options.id, "source": options.source, "destination": options.destination}
     named["graph"] = options.graph_id if options.graph_id in columns else None
+    free = _free(columns, options)
     roles = {"nodes": ("id", "graph"), "edges": ("source", "destination", "graph"), "graphs": ("graph",)}[table]
-    found = {name for role in roles if (name := named[role] or _by_name(columns, role))}
+    found = {name for role in roles if (name := named[role] or _by_name(free, role))}
     if table == "edges" and len(columns) == 2:
         return set(columns)
     if table == "graphs" and not found:
-        return {_by_name(columns, "id") or columns[0]}
+        return {_by_name(free, "id") or columns[0]}
     return found
 
 
@@ -90,8 +91,8 @@ def check_named(tables: Sequence[Table], options: TableOptions) -> None:
 
 def find_node_roles(table: Table, options: TableOptions, *, with_graphs: bool) -> NodeRoles:
     """The roles in the node table; with a graph table, targets and splits are there."""
-    identity = _find(table, "id", options.id, "--id")
-    graph = _find(table, "graph", options.graph_id, "--graph-id")
+    identity = _find(table, "id", options, options.id, "--id")
+    graph = _find(table, "graph", options, options.graph_id, "--graph-id")
     if with_graphs and graph is None:
         raise InputError(
             f"{table.path}: no column says to which graph a node belongs, which --graphs needs. "
@@ -113,8 +114,8 @@ def find_edge_roles(table: Table, options: TableOptions, *, with_graphs: bool) -
             f"{table.path}: has one column, '{columns[0]}'. An edge needs two, where it starts and where it "
             "ends: name them source and destination."
         )
-    source = _find(table, "source", options.source, "--source")
-    destination = _find(table, "destination", options.destination, "--destination")
+    source = _find(table, "source", options, options.source, "--source")
+    destination = _find(table, "destination", options, options.destination, "--destination")
     if source is None and destination is None and len(columns) == 2:
         source, destination = columns
     if source is None or destination is None:
@@ -125,8 +126,8 @@ def find_edge_roles(table: Table, options: TableOptions, *, with_graphs: bool) -
         )
     if source == destination:
         raise InputError(f"{table.path}: '{source}' is named for both ends of an edge. Name two columns.")
-    weight = _find(table, "weight", options.weight, "--weight")
-    graph = _find(table, "graph", None, "--graph-id")
+    weight = _find(table, "weight", options, options.weight, "--weight")
+    graph = _find(table, "graph", options)
     if options.graph_id in columns:
         graph = options.graph_id
     graph = graph if with_graphs else None
@@ -137,19 +138,22 @@ def find_edge_roles(table: Table, options: TableOptions, *, with_graphs: bool) -
 
 def find_graph_roles(table: Table, options: TableOptions) -> GraphRoles:
     """The roles in the graph table."""
-    graph = (
-        _find(table, "graph", options.graph_id, "--graph-id") or _find(table, "id", None, "") or table.frame.columns[0]
-    )
+    named = _find(table, "graph", options, options.graph_id, "--graph-id")
+    graph = named or _find(table, "id", options) or table.frame.columns[0]
     for name in options.target:
         table.require(name, "--target")
     return GraphRoles(graph, options.target, _find_split(table, options))
 
 
-def _find(table: Table, role: str, named: str | None, option: str) -> str | None:
+def _find(table: Table, role: str, options: TableOptions, named: str | None = None, option: str = "") -> str | None:
     if named is not None:
         table.require(named, option)
         return named
-    return _by_name(table.frame.columns, role)
+    return _by_name(_free(table.frame.columns, options), role)
+
+
+def _free(columns: Sequence[str], options: TableOptions) -> list[str]:
+    return [column for column in columns if column not in options.ignore]
 
 
 def _by_name(columns: Sequence[str], role: str) -> str | None:
@@ -159,8 +163,8 @@ def _by_name(columns: Sequence[str], role: str) -> str | None:
 
 def _find_split(table: Table, options: TableOptions) -> tuple[str, ...]:
     if not options.split_column:
-        found = _find(table, "split", None, "")
-        return () if found is None or found in options.ignore or found in options.target else (found,)
+        found = _find(table, "split", options)
+        return () if found is None or found in options.target else (found,)
     if len(options.split_column) not in (1, 3):
         raise InputError(
             f"--split-column {' '.join(options.split_column)}: must be one column of train, val and test, or "
@@ -186,4 +190,4 @@ def _features(
                     "split or end of an edge). A feature that tells the answer is no feature: take it out."
                 )
         return named
-    return tuple(name for name in table.frame.columns if name not in taken and name not in options.ignore)
+    return tuple(name for name in _free(table.frame.columns, options) if name not in taken)
