@@ -208,8 +208,8 @@ TABLES = {
             "Beyond the paper: longer training on ZINC",
             ("epochs-zinc",),
             "mae",
-            _ZINC | {"small": Budget(1, 1, 100), "paper": Budget(1, 4, 100)},
-            _epochs(20, 50, 100),
+            _ZINC | {"small": Budget(1, 1, 200), "paper": Budget(1, 4, 200)},
+            _epochs(20, 50, 100, 200),
             "epochs",
         ),
         Table(

@@ -14,7 +14,7 @@ class DropEdge(Stack):
     r"""A stack that learns on a random part of the edges (`Rong et al., 2020 <https://arxiv.org/abs/1907.10903>`_).
 
     .. math::
-        X_n = \sigma(F_n(X_{n-1}, A_{\mathrm{drop}})), \qquad A_{\mathrm{drop}} = A - A'
+        X_n = \sigma(\mathrm{norm}_n(F_n(X_{n-1}, A_{\mathrm{drop}}))), \qquad A_{\mathrm{drop}} = A - A'
 
     where A' has a share p of the edges, drawn anew at every pass of training; both directions of an edge go together,
     and the layers normalise what is left. A trained network sees all edges.
@@ -27,6 +27,8 @@ class DropEdge(Stack):
         p (float, optional): The share of the edges that is dropped. (default: :obj:`0.5`)
         layerwise (bool, optional): Draws anew for every layer. (default: :obj:`False`)
         coupling (str, optional): The layer by name. (default: :obj:`"gcn"`)
+        norm (str, optional): What normalises the output of a layer: :obj:`"none"`, :obj:`"batch"` or
+            :obj:`"layer"`. (default: :obj:`"none"`)
         memory (str, optional): How the backward pass gets the states. (default: :obj:`"auto"`)
     """
 
@@ -40,10 +42,11 @@ class DropEdge(Stack):
         p: float = 0.5,
         layerwise: bool = False,
         coupling: str = "gcn",
+        norm: str = "none",
         memory: str = "auto",
     ):
         layers = [couplings.build(coupling, channels) for _ in range(num_layers)]
-        super().__init__(layers, channels, num_layers, dropout, act, memory=memory)
+        super().__init__(layers, channels, num_layers, dropout, act, norm=norm, memory=memory)
         self.p, self.layerwise = check_probability("p", p), layerwise
 
     def prepare(self, x: Tensor, edge_index: Tensor, **kwargs: Any) -> Edges:
