@@ -13,7 +13,7 @@ from rich.table import Table
 
 from graphcon import __version__
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
-from graphcon.errors import InputError
+from graphcon.errors import InputError, ProcessError
 from graphcon.training import arguments
 from graphcon.training.config import DataConfig, Metric, Recipe
 
@@ -645,7 +645,7 @@ def main(argv: list[str] | None = None) -> int:
     except InputError as error:
         print(f"graphcon: {error}", file=sys.stderr)
         return 2
-    except ArithmeticError as error:
+    except (ArithmeticError, ProcessError) as error:
         print(f"graphcon: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

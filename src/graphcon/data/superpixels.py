@@ -9,11 +9,8 @@ The result is a folder of four arrays and ``build.json``. While it is being buil
 import gzip
 import json
 import os
-import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import get_args
 
@@ -21,6 +18,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
+from graphcon._processes import in_processes
 from graphcon.data import _slic, _store
 from graphcon.errors import InputError
 
@@ -179,19 +177,11 @@ def with_centroid(data: Data) -> Data:
 
 
 def _in_parallel(function: Callable, jobs: dict[int, np.ndarray], workers: int):
-    """Yields ``(key, function(job))`` as they are done; stops the processes when the caller stops."""
+    """Yields ``(key, function(job))`` as they are done."""
     if workers == 1:
         yield from ((key, function(job)) for key, job in jobs.items())
         return
-    # An interrupt is for the caller: it stops handing out work, and what is under way is finished.
-    quiet = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), **quiet) as pool:
-        futures = {pool.submit(function, job): key for key, job in jobs.items()}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    yield from in_processes(function, {key: (job,) for key, job in jobs.items()}, workers)
 
 
 def _open(work: Path, labels: np.ndarray, adjacency: _slic.Adjacency) -> tuple[dict[str, np.memmap], np.memmap]:

@@ -3,18 +3,17 @@
 import hashlib
 import json
 import math
-import multiprocessing
 import os
 import platform
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from graphcon._files import write_json
+from graphcon._processes import in_processes, told_to_stop
 from graphcon.errors import InputError
 from graphcon.experiments import results
 from graphcon.experiments.results import Run
@@ -76,21 +75,16 @@ def _run_all(wanted: list[Job], runs: Path, workers: int, reporter: Callable[[Jo
         for job in wanted:
             yield train(job, runs, None, reporter)
         return
-    # A process that was forked from one with OpenMP threads hangs: fresh ones are started.
-    context = multiprocessing.get_context("spawn")
     threads = max((os.cpu_count() or 1) // workers, 1)
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        futures = [pool.submit(train, job, runs, threads) for job in wanted]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:  # Ctrl-C too: the processes must not go on without us
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    jobs_by_number = {number: (job, runs, threads) for number, job in enumerate(wanted)}
+    for _, run in in_processes(train, jobs_by_number, workers):
+        yield run
 
 
 def train(job: Job, runs: Path, threads: int | None, reporter: Callable[[Job], Reporter] | None = None) -> Run:
     """One training, or what an earlier one left."""
+    if told_to_stop():
+        raise StoppedError
     from graphcon.training import run as running
 
     recipe = job.recipe
