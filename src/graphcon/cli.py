@@ -60,6 +60,10 @@ UNWRITABLE = {
     errno.ENOSPC: "Make room; a training goes on with: graphcon train --resume RUN",
     errno.EDQUOT: "Make room; a training goes on with: graphcon train --resume RUN",
     errno.EFBIG: "Raise the limit on the size of files",
+    errno.EEXIST: "A folder is needed there: name another place",
+    errno.ENOTDIR: "A folder is needed there: name another place",
+    errno.EISDIR: "A file is needed there: name another place, or move the folder",
+    errno.EIO: "See whether the disk is sound; a training goes on with: graphcon train --resume RUN",
 }
 
 app = tyro.extras.SubcommandApp()

@@ -116,14 +116,20 @@ def run_cells(
             bar = reporter(cell)
             told = None if bar is None else (lambda *_, bar=bar: bar)
             resume = folder.recipe_file.exists()
-            if (
-                not folder.metrics_file.exists()
-                and run.train(recipe, folder.path, resume=resume, reporter=told) is None
-            ):
+            if folder.finished() is None and run.train(recipe, folder.path, resume=resume, reporter=told) is None:
                 yield None
                 return
             write_json(file, asdict(_measure(cell, folder)))
-        yield Row(**json.loads(file.read_text()))
+        yield _row(file)
+
+
+def _row(file: Path) -> Row:
+    try:
+        return Row(**json.loads(file.read_text()))
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{file}: is not what was written there. Delete it: the same command measures the run again"
+        ) from None
 
 
 def _measure(cell: Cell, folder: RunFolder) -> Row:
@@ -142,7 +148,7 @@ def _measure(cell: Cell, folder: RunFolder) -> Row:
         metrics.get("test", {}).get(metric),
         float(dirichlet_energy(state, data.edge_index, batch).mean()),  # pyright: ignore[reportArgumentType]  # data of one graph have edges
         float(effective_rank(state, batch).mean()),
-        json.loads(folder.log_file.read_text().splitlines()[-1])["seconds"],
+        folder.seconds(),
         _megabytes(trained.model, batches),
         metrics["parameters"],
         metrics["epochs"],

@@ -62,8 +62,13 @@ def _left_out(file: Path, cells: dict[Cell, Recipe]) -> list[str]:
     """The trainings that the table of an earlier comparison holds, and that of this one will not."""
     if not file.exists():
         return []
-    with file.open() as lines:
-        before = [Cell(row["model"], int(row["depth"]), int(row["seed"])) for row in csv.DictReader(lines)]
+    try:
+        with file.open() as lines:
+            before = [Cell(row["model"], int(row["depth"]), int(row["seed"])) for row in csv.DictReader(lines)]
+    except (KeyError, TypeError, ValueError, csv.Error):
+        raise InputError(
+            f"{file}: is no table of a comparison, or damaged. Move it: the same command makes it again"
+        ) from None
     return [cell.name for cell in before if cell not in cells]
 
 

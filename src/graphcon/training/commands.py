@@ -50,12 +50,12 @@ def train(
         check_same(place, one)
     results = []
     for place, one in wanted.items():
-        done = _finished(place)
+        done = RunFolder(place).finished()
         if done is None:
             resuming = RunFolder(place).recipe_file.exists()
             if _train_one(one, place, resuming, console, quiet=True):
                 return 130
-            done = _finished(place)
+            done = RunFolder(place).finished()
         assert done is not None
         results.append(done)
     summary = run.aggregate(results)
@@ -138,8 +138,8 @@ def evaluate(
                 "Name tables with --nodes and --edges, or train anew and hold a part out"
             )
         folder = RunFolder.open(path)
-        if folder.metrics_file.exists():  # without it the run has not ended
-            write_json(folder.metrics_file, folder.read_json(folder.metrics_file) | result)
+        if ended := folder.finished():
+            write_json(folder.metrics_file, ended | result)
     else:
         if trained.schema is None:
             raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")
@@ -256,11 +256,6 @@ def check_splits(recipe: Recipe, splits: list[int]) -> None:
             f"--split {','.join(map(str, splits))}: {dataset.name} has one split, {dataset.split.name!r}. "
             "Leave it out; --seeds 5 trains five times on it"
         )
-
-
-def _finished(place: Path) -> dict[str, Any] | None:
-    file = RunFolder(place).metrics_file
-    return json.loads(file.read_text()) if file.exists() else None
 
 
 def _free_folder(name: str) -> Path:

@@ -106,17 +106,41 @@ class RunFolder:
         return recipes.load(self.recipe_file)
 
     def read_json(self, file: Path) -> Any:
-        """The values in a JSON file of the run.
+        """The table of values in a JSON file of the run.
 
         Raises:
             InputError: It is not there or damaged.
         """
         try:
-            return json.loads(file.read_text())
+            values = json.loads(file.read_text())
         except FileNotFoundError:
             raise InputError(f"{file}: is missing. Let the run finish: graphcon train --resume {self.path}") from None
         except (OSError, ValueError) as error:
-            raise InputError(f"{file}: cannot be read ({error}). Train again") from None
+            raise self.damaged(file, error) from None
+        if not isinstance(values, dict):
+            raise self.damaged(file, "it holds no table of values")
+        return values
+
+    def damaged(self, file: Path, why: object) -> InputError:
+        """The error about a file that the last checkpoint can replace."""
+        first = (str(why).splitlines() or ["it is empty"])[0]
+        return InputError(
+            f"{file}: cannot be read ({first}). Delete it, and let the last checkpoint write it anew: "
+            f"graphcon train --resume {self.path}"
+        )
+
+    def finished(self) -> dict[str, Any] | None:
+        """The metrics of a run that has ended; None where it has not.
+
+        Raises:
+            InputError: They are damaged.
+        """
+        if not self.metrics_file.exists():
+            return None
+        values = self.read_json(self.metrics_file)
+        if "metric" not in values:
+            raise self.damaged(self.metrics_file, "it has no metric")
+        return values
 
     def save_checkpoint(self, state: dict[str, Any]) -> None:
         """Keeps everything that going on needs; metrics of older weights go."""
@@ -132,7 +156,12 @@ class RunFolder:
         try:
             return torch.load(self.last_file, weights_only=True)
         except Exception as error:  # torch raises many kinds for a damaged file
-            raise InputError(f"{self.last_file}: cannot be read ({error}). Delete it to start the run anew") from None
+            raise self.unusable(error) from None
+
+    def unusable(self, why: object) -> InputError:
+        """The error about a checkpoint that is damaged or of another run."""
+        first = (str(why).splitlines() or ["it is empty"])[0].partition(". ")[0]
+        return InputError(f"{self.last_file}: cannot be read ({first}). Delete it to start the run anew")
 
     def save_weights(self, weights: dict[str, Tensor]) -> None:
         """Keeps the best weights so far."""
@@ -150,28 +179,60 @@ class RunFolder:
             return safetensors.torch.load_file(self.best_file)
         except FileNotFoundError:
             raise InputError(
-                f"{self.best_file}: is missing. Let the run begin first: graphcon train --resume {self.path}"
+                f"{self.best_file}: is missing. Let the run write it: graphcon train --resume {self.path}"
             ) from None
-        except safetensors.SafetensorError as error:
-            raise InputError(f"{self.best_file}: cannot be read ({error}). Train again") from None
+        except (OSError, safetensors.SafetensorError) as error:
+            raise self.damaged(self.best_file, error) from None
 
     def log(self, record: dict[str, Any]) -> None:
         """Adds a line to the log."""
         with self.log_file.open("a") as file:
             file.write(json.dumps(record) + "\n")
 
+    def records(self) -> list[dict[str, Any]]:
+        """The lines of the log.
+
+        Raises:
+            InputError: One is damaged.
+        """
+        lines = self.log_file.read_bytes().splitlines() if self.log_file.exists() else []
+        found = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                record = None
+            if not isinstance(record, dict) or not {"epoch", "loss", "seconds"} <= record.keys():
+                raise InputError(
+                    f"{self.log_file}, line {number}: is not what was written there. Delete the line, the other files "
+                    "do not need it"
+                )
+            found.append(record)
+        return found
+
+    def seconds(self) -> float:
+        """How long the training took, by the log.
+
+        Raises:
+            InputError: It is not there or damaged.
+        """
+        records = self.records()
+        if not records:
+            raise InputError(f"{self.log_file}: is missing or empty. Delete {self.path} to train it again")
+        return records[-1]["seconds"]
+
     def cut_log(self, epochs: int) -> None:
         """Drops the lines of epochs that a sudden stop has lost: they are about to be done again."""
         if not self.log_file.exists():
             return
         kept = []
-        for line in self.log_file.read_text().splitlines():
+        for line in self.log_file.read_bytes().splitlines():
             try:
                 if json.loads(line)["epoch"] <= epochs:
-                    kept.append(line + "\n")
-            except ValueError:  # half a line, written when the machine died
+                    kept.append(line + b"\n")
+            except (KeyError, TypeError, ValueError):  # half a line, written when the machine died
                 break
-        write_whole(self.log_file, "".join(kept))
+        write_whole(self.log_file, b"".join(kept))
 
 
 def environment() -> dict[str, Any]:

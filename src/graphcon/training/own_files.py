@@ -53,7 +53,7 @@ def kept(run: Path) -> dict[str, str]:
     """The fingerprints that a run folder keeps; none in an old one."""
     try:
         return json.loads((run / "model.json").read_text()).get("files", {})
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, AttributeError, ValueError):
         return {}
 
 
