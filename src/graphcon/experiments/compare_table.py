@@ -49,6 +49,9 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, out: Path, con
             write_csv(rows, out / "compare.csv")
     _print_table(rows, names, layers, console)
     _draw(rows, names, layers, out / "compare.png", recipe)
+    diverged = [Cell(row.model, row.depth, row.seed).name for row in rows if math.isnan(row.energy)]
+    if diverged:
+        console.print(f"Diverged, and not in the means: {', '.join(diverged)}", highlight=False)
     console.print(f"Numbers  {out / 'compare.csv'}\nPicture  {out / 'compare.png'}", highlight=False)
     if left_out:
         console.print(

@@ -1,9 +1,10 @@
 """The work behind `graphcon train`, `evaluate`, `predict`, `export`, `tune` and `recipes`."""
 
+import itertools
 import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from graphcon.training import tune as tuning
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
+from graphcon.training.loop import LossError
 from graphcon.training.own_files import own_files
 from graphcon.training.progress import reporting
 from graphcon.training.resume import check_same
@@ -37,30 +39,42 @@ def train(
     if resume is not None:
         return _train_one(recipe, resume, True, console)
     check_splits(recipe, splits)
-    folder = out or _free_folder(name)
     if len(splits) * seeds == 1:
-        return _train_one(replace(recipe, data=replace(recipe.data, split=splits[0])), folder, False, console)
-    RunFolder(folder).check_free()
-    wanted = {
-        folder / f"split-{split}-seed-{seed}": replace(recipe, data=replace(recipe.data, split=split), seed=seed)
+        one = replace(recipe, data=replace(recipe.data, split=splits[0]))
+        return _train_one(one, out or next(_folders(name, taken=False)), False, console)
+    several = {
+        f"split-{split}-seed-{seed}": replace(recipe, data=replace(recipe.data, split=split), seed=seed)
         for split in splits
         for seed in range(recipe.seed, recipe.seed + seeds)
     }
+    folder = out or next(place for place in _folders(name, taken=True) if _may_go_on(place, several))
+    RunFolder(folder).check_free()
+    wanted = {folder / name: one for name, one in several.items()}
     for place, one in wanted.items():
         check_same(place, one)
-    results = []
+    if out is None and folder.exists():
+        console.print(f"Goes on in {folder}", highlight=False)
+    results, diverged = [], []
     for place, one in wanted.items():
         done = RunFolder(place).finished()
         if done is None:
             resuming = RunFolder(place).recipe_file.exists()
-            if _train_one(one, place, resuming, console, quiet=True):
-                return 130
+            try:
+                if _train_one(one, place, resuming, console, quiet=True):
+                    console.print("Saved. Type the same command again to go on", highlight=False)
+                    return 130
+            except LossError as error:  # the others may do better
+                diverged.append(f"{place}: {error}")
+                continue
             done = RunFolder(place).finished()
         assert done is not None
         results.append(done)
-    summary = run.aggregate(results)
-    write_json(folder / "metrics.json", summary)
-    _print_summary(summary, results[0]["metric"], folder, console)
+    if results:
+        summary = run.aggregate(results)
+        write_json(folder / "metrics.json", summary)
+        _print_summary(summary, results[0]["metric"], folder, console)
+    if diverged:
+        raise LossError("\ngraphcon: ".join(diverged))
     return 0
 
 
@@ -83,8 +97,9 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console, quie
         result = run.train(recipe, out, resume=resuming, reporter=reporter)
     if os.environ.get("LOCAL_RANK", "0") != "0":  # one of several processes, and not the one that talks
         return 0
-    if result is None:
+    if result is None and not quiet:
         console.print(f"Saved. Go on with: graphcon train --resume {out}", highlight=False)
+    if result is None:
         return 130
     if not quiet:
         print_metrics(result, console)
@@ -258,14 +273,28 @@ def check_splits(recipe: Recipe, splits: list[int]) -> None:
         )
 
 
-def _free_folder(name: str) -> Path:
+def _folders(name: str, taken: bool) -> Iterator[Path]:
+    """The folders of that name in their order, those that are taken among them or not."""
     base = Path("runs") / name
-    number = 1
-    folder = base
-    while folder.exists():
-        number += 1
-        folder = base.with_name(f"{base.name}-{number}")
-    return folder
+    numbered = (base.with_name(f"{base.name}-{number}") for number in itertools.count(2))
+    for folder in itertools.chain([base], numbered):
+        if taken or not folder.exists():
+            yield folder
+
+
+def _may_go_on(folder: Path, several: dict[str, Recipe]) -> bool:
+    """Whether a folder is free, or holds runs of these that were stopped before their mean was known."""
+    if not folder.exists():
+        return True
+    if (folder / "recipe.toml").exists() or (folder / "metrics.json").exists():
+        return False
+    there = {name: one for name, one in several.items() if (folder / name / "recipe.toml").exists()}
+    try:
+        for name, one in there.items():
+            check_same(folder / name, one)
+    except InputError:
+        return False
+    return bool(there)
 
 
 def show_warnings_plainly() -> None:
