@@ -341,11 +341,13 @@ def _training_commands(default: Recipe) -> None:
             finalists: How many of the best trials are trained once more, with three other seeds on every split; the
                 best of these is taken. Of many trials the best has also been lucky.
         """
+        name = Path(recipe or config.data.name or "own").stem
+        place = out or Path("runs") / f"tune-{name}"
+        _check_folder(place)
         _check_data(config.data)
         from graphcon.training import commands
 
-        name = Path(recipe or config.data.name or "own").stem
-        commands.tune(config, name, out, trials, arguments.splits(split, config), seeds, metric, finalists, console)
+        commands.tune(config, place, trials, arguments.splits(split, config), seeds, metric, finalists, console)
 
 
 @app.command

@@ -204,8 +204,7 @@ def export(path: Path, out: Path | None, console: Console) -> None:
 
 def tune(
     recipe: Recipe,
-    name: str,
-    out: Path | None,
+    folder: Path,
     trials: int,
     splits: list[int],
     seeds: int,
@@ -217,7 +216,6 @@ def tune(
     check_seeds(seeds)
     check_splits(recipe, splits)
     show_warnings_plainly()
-    folder = out or Path("runs") / f"tune-{name}"
     with reporting(console) as make:
         epochs = recipe.trainer.epochs
         try:

@@ -65,6 +65,8 @@ class RunFolder:
         for place in (path, *path.parents):
             if place.exists() and not place.is_dir():
                 raise InputError(f"--out {path}: {place} is a file, but a folder is needed; name another one")
+        if recipes.holds_search(path):
+            raise InputError(f"--out {path}: there is a search in it. Name another folder, or delete it")
         if self.recipe_file.exists():
             raise InputError(
                 f"--out {path}: there is a run in it already. Go on with: graphcon train --resume {path}, "
@@ -82,8 +84,11 @@ class RunFolder:
         return cls(path)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self, doing: str = "training this run") -> Iterator[None]:
         """Keeps the run to this process; one that dies lets go of it.
+
+        Args:
+            doing: What it is kept for, for the message.
 
         Raises:
             InputError: Another process has it.
@@ -93,7 +98,7 @@ class RunFolder:
             lock.acquire(blocking=False)
         except Timeout:
             raise InputError(
-                f"{self.path}: another process is training this run. Wait for it to end, or name another folder"
+                f"{self.path}: another process is {doing}. Wait for it to end, or name another folder"
             ) from None
         try:
             yield
