@@ -129,3 +129,19 @@ def test_a_folder_in_the_place_of_a_file_is_told(place: Path, capsys):
     (place / "best.safetensors").mkdir()
     assert main(["train", "--resume", "run"]) == 2
     assert "best.safetensors: Is a directory. A file is needed there" in capsys.readouterr().err
+
+
+def test_what_was_half_written_when_a_run_was_killed_is_cleared_away(place: Path):
+    before = contents(place)
+    (place / ".last.ckpt.4711").write_bytes(b"half")
+    assert main(["train", "--resume", "run"]) == 0
+    assert contents(place) == before
+
+
+def test_a_command_to_type_next_can_be_typed(place: Path, capsys):
+    place.rename("my run")
+    assert main(["train", "--resume", "my run"]) == 0
+    assert "Next graphcon predict 'my run' --out predictions.csv" in capsys.readouterr().out
+    Path("my run/metrics.json").unlink()
+    assert main(["report", "my run"]) == 2
+    assert "graphcon train --resume 'my run'" in capsys.readouterr().err

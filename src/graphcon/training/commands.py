@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import math
 import os
+import shlex
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -98,12 +100,13 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console, quie
     if os.environ.get("LOCAL_RANK", "0") != "0":  # one of several processes, and not the one that talks
         return 0
     if result is None and not quiet:
-        console.print(f"Saved. Go on with: graphcon train --resume {out}", highlight=False)
+        console.print(f"Saved. Go on with: graphcon train --resume {shlex.quote(str(out))}", highlight=False)
     if result is None:
         return 130
     if not quiet:
         print_metrics(result, console)
-        console.print(f"Run  {out}\nNext graphcon predict {out} --out predictions.csv", highlight=False)
+        named = shlex.quote(str(out))
+        console.print(f"Run  {out}\nNext graphcon predict {named} --out predictions.csv", highlight=False)
     return 0
 
 
@@ -162,7 +165,7 @@ def evaluate(
             raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
         result = {"given": predicting.score(trained, nodes, edges, graphs)}
     if as_json:
-        print(json.dumps(result, indent=1))
+        print(json.dumps(_defined(result), indent=1))
         return
     table = Table(box=SIMPLE)
     table.add_column("")
@@ -172,6 +175,14 @@ def evaluate(
     for part, values in result.items():
         table.add_row({"val": "validation"}.get(part, part), *(f"{values[name]:.4f}" for name in names))
     console.print(table)
+
+
+def _defined(result: dict[str, dict[str, float]]) -> dict[str, dict[str, float | None]]:
+    """The metrics with null for what a part does not define: JSON has no word for NaN."""
+    return {
+        part: {name: value if math.isfinite(value) else None for name, value in values.items()}
+        for part, values in result.items()
+    }
 
 
 def predict(
@@ -239,7 +250,7 @@ def tune(
         console.print(_finalists(found.finalists))
     console.print(
         f"{found.trials} trial{'s' if found.trials > 1 else ''}, {found.pruned} given up early, {found.failed} failed\n"
-        f"Best recipe  {folder / 'best.toml'}\nNext graphcon train {folder / 'best.toml'}",
+        f"Best recipe  {folder / 'best.toml'}\nNext graphcon train {shlex.quote(str(folder / 'best.toml'))}",
         highlight=False,
     )
 

@@ -4,6 +4,8 @@ import io
 import json
 import os
 import platform
+import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +22,9 @@ from graphcon._files import write_json, write_whole
 from graphcon.errors import InputError
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
+
+#: What :func:`graphcon._files.write_whole` leaves behind where it is killed.
+_HALF_WRITTEN = re.compile(r"\..+\.\d+")
 
 
 class RunFolder:
@@ -38,6 +43,7 @@ class RunFolder:
         self.best_file = path / "best.safetensors"
         self.model_file = path / "model.json"
         self.metrics_file = path / "metrics.json"
+        self.named = shlex.quote(str(path))  # as one types it
 
     @classmethod
     def create(cls, path: Path, recipe: Recipe) -> "RunFolder":
@@ -69,7 +75,7 @@ class RunFolder:
             raise InputError(f"--out {path}: there is a search in it. Name another folder, or delete it")
         if self.recipe_file.exists():
             raise InputError(
-                f"--out {path}: there is a run in it already. Go on with: graphcon train --resume {path}, "
+                f"--out {path}: there is a run in it already. Go on with: graphcon train --resume {self.named}, "
                 "name another folder, or delete it"
             )
 
@@ -100,6 +106,9 @@ class RunFolder:
             raise InputError(
                 f"{self.path}: another process is {doing}. Wait for it to end, or name another folder"
             ) from None
+        for file in self.path.iterdir():
+            if _HALF_WRITTEN.fullmatch(file.name):
+                file.unlink()
         try:
             yield
         finally:
@@ -119,7 +128,7 @@ class RunFolder:
         try:
             values = json.loads(file.read_text())
         except FileNotFoundError:
-            raise InputError(f"{file}: is missing. Let the run finish: graphcon train --resume {self.path}") from None
+            raise InputError(f"{file}: is missing. Let the run finish: graphcon train --resume {self.named}") from None
         except (OSError, ValueError) as error:
             raise self.damaged(file, error) from None
         if not isinstance(values, dict):
@@ -131,7 +140,7 @@ class RunFolder:
         first = (str(why).splitlines() or ["it is empty"])[0]
         return InputError(
             f"{file}: cannot be read ({first}). Delete it, and let the last checkpoint write it anew: "
-            f"graphcon train --resume {self.path}"
+            f"graphcon train --resume {self.named}"
         )
 
     def finished(self) -> dict[str, Any] | None:
@@ -184,7 +193,7 @@ class RunFolder:
             return safetensors.torch.load_file(self.best_file)
         except FileNotFoundError:
             raise InputError(
-                f"{self.best_file}: is missing. Let the run write it: graphcon train --resume {self.path}"
+                f"{self.best_file}: is missing. Let the run write it: graphcon train --resume {self.named}"
             ) from None
         except (OSError, safetensors.SafetensorError) as error:
             raise self.damaged(self.best_file, error) from None
