@@ -69,6 +69,33 @@ def test_a_comparison_goes_on_where_it_stopped_and_trains_only_what_is_missing(c
     ]
 
 
+def test_a_training_that_diverges_is_told_and_does_not_stop_the_others(tmp_path: Path, capsys):
+    chosen = ["--models", "graphcon-gcn,gcn", "--depths", "64", "--seeds", "1", "--model.dt", "10"]
+    for _ in range(2):
+        assert main(["compare", "--data", "cora", *chosen, *OPTIONS, "--out", str(tmp_path)]) == 0
+        told = capsys.readouterr().out
+        assert "Diverged, and not in the means: graphcon-gcn-64-seed-0\n" in told
+        oscillator, plain = _rows(tmp_path)
+        assert (oscillator["test"], oscillator["energy"]) == ("nan", "nan")
+        assert int(oscillator["parameters"]) > 0
+        assert 0 <= float(plain["test"]) <= 1
+        assert (tmp_path / "compare.png").exists()
+
+
+@pytest.mark.parametrize("name", ["runs/gcn-1-seed-0/compare.json", "compare.csv"])
+def test_a_damaged_file_of_a_comparison_is_told_with_the_cure(compared: Path, tmp_path: Path, name: str, capsys):
+    shutil.copytree(compared, tmp_path / "damaged")
+    file = tmp_path / "damaged" / name
+    file.write_text("model,depth\ngcn")
+    models = ["--models", "gcn", "--depths", "1", "--seeds", "1"]
+    assert main(["compare", "--data", "cora", *models, *OPTIONS, "--out", str(tmp_path / "damaged")]) == 2
+    told = capsys.readouterr().err
+    assert str(file) in told
+    assert "the same command" in told
+    file.unlink()
+    assert main(["compare", "--data", "cora", *models, *OPTIONS, "--out", str(tmp_path / "damaged")]) == 0
+
+
 def test_a_folder_of_other_settings_is_not_mixed_in(compared: Path, capsys):
     assert main(["compare", "--data", "cora", "--models", "gcn", "--depths", "2", "--out", str(compared)]) == 2
     assert "gcn-2-seed-0 was trained there with other settings. Name another folder" in capsys.readouterr().err

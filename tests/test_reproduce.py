@@ -14,6 +14,7 @@ from graphcon import cli
 from graphcon.errors import InputError
 from graphcon.experiments import results, tables, verdict
 from graphcon.experiments.page import notes, write_page
+from graphcon.experiments.reproduce import reproduce as reproducing
 from graphcon.experiments.results import Run
 from graphcon.experiments.show_reproduction import sensitivity_lines, show
 from graphcon.experiments.tables import TABLES
@@ -323,3 +324,44 @@ def test_the_lines_of_sensitivity_go_from_left_to_right_and_share_the_point_wher
     assert list(gamma.values) == sorted(gamma.values)
     assert 1.0 in alpha.values
     assert 0.76 in gamma.values
+
+
+def test_two_commands_at_once_lose_no_run_of_each_other(tmp_path):
+    out, other = tmp_path / "results", run_of(80.0, dataset="cora", model="gat")
+
+    class Meanwhile:
+        """While one trains, the other command writes its run."""
+
+        def __init__(self, job):
+            results.write(out / "homophilic.csv", [other])
+            (out / "homophilic.json").write_text('{"budget": "smoke"}')
+
+        def epoch(self, record):
+            pass
+
+    found = reproducing("homophilic", "smoke", out, tmp_path / "runs", only=("cora-gcn",), reporter=Meanwhile)
+    (ours,) = (run for _, _, run in found)
+    assert [run.key for run in results.load(out, "homophilic")] == [other.key, ours.key]
+    assert json.loads((out / "homophilic.json").read_text())["runs"] == 2
+
+
+def test_a_damaged_line_of_results_is_told_before_any_training(tmp_path, capsys):
+    file = tmp_path / "results" / "homophilic.csv"
+    results.write(file, [run_of(80.0), run_of(81.0, split=1)])
+    file.write_text(file.read_text()[:-40])
+    before = file.read_text()
+    assert reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn") == 2
+    assert "homophilic.csv, line 3: is damaged" in capsys.readouterr().err
+    assert file.read_text() == before
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("content", ["", '{"budget": "sm', "[]", "{}"])
+def test_damaged_facts_of_results_are_told_and_nothing_is_replaced(tmp_path, capsys, content):
+    out = tmp_path / "results"
+    results.write(out / "homophilic.csv", [run_of(80.0)])
+    (out / "homophilic.json").write_text(content)
+    before = (out / "homophilic.csv").read_text()
+    assert reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn") == 2
+    assert "homophilic.json: does not tell the budget of homophilic.csv" in capsys.readouterr().err
+    assert (out / "homophilic.csv").read_text() == before

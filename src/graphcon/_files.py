@@ -4,8 +4,8 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,3 +48,17 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) 
     writer.writerow(header)
     writer.writerows(rows)
     write_whole(path, text.getvalue())
+
+
+@contextmanager
+def locked(place: Path) -> Iterator[None]:
+    """One process at a time in a folder, which is made. Without locks (Windows) nothing is done."""
+    place.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (place / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

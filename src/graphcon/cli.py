@@ -13,7 +13,7 @@ from rich.table import Table
 
 from graphcon import __version__
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
-from graphcon.errors import InputError
+from graphcon.errors import InputError, ProcessError
 from graphcon.training import arguments
 from graphcon.training.config import DataConfig, Metric, Recipe
 
@@ -60,6 +60,10 @@ UNWRITABLE = {
     errno.ENOSPC: "Make room; a training goes on with: graphcon train --resume RUN",
     errno.EDQUOT: "Make room; a training goes on with: graphcon train --resume RUN",
     errno.EFBIG: "Raise the limit on the size of files",
+    errno.EEXIST: "A folder is needed there: name another place",
+    errno.ENOTDIR: "A folder is needed there: name another place",
+    errno.EISDIR: "A file is needed there: name another place, or move the folder",
+    errno.EIO: "See whether the disk is sound; a training goes on with: graphcon train --resume RUN",
 }
 
 app = tyro.extras.SubcommandApp()
@@ -337,11 +341,13 @@ def _training_commands(default: Recipe) -> None:
             finalists: How many of the best trials are trained once more, with three other seeds on every split; the
                 best of these is taken. Of many trials the best has also been lucky.
         """
+        name = Path(recipe or config.data.name or "own").stem
+        place = out or Path("runs") / f"tune-{name}"
+        _check_folder(place)
         _check_data(config.data)
         from graphcon.training import commands
 
-        name = Path(recipe or config.data.name or "own").stem
-        commands.tune(config, name, out, trials, arguments.splits(split, config), seeds, metric, finalists, console)
+        commands.tune(config, place, trials, arguments.splits(split, config), seeds, metric, finalists, console)
 
 
 @app.command
@@ -645,7 +651,7 @@ def main(argv: list[str] | None = None) -> int:
     except InputError as error:
         print(f"graphcon: {error}", file=sys.stderr)
         return 2
-    except ArithmeticError as error:
+    except (ArithmeticError, ProcessError) as error:
         print(f"graphcon: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

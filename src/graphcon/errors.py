@@ -7,3 +7,7 @@ class InputError(ValueError):
     The message names it, the rule it breaks and the cure. The command line prints it without a traceback and leaves
     with exit code 2.
     """
+
+
+class ProcessError(RuntimeError):
+    """A process that did part of the work was ended from outside."""

@@ -1,12 +1,15 @@
 """Superpixel graphs: exactly 75 connected regions, the same however they are built."""
 
+import errno
 import gzip
 import json
+import os
 import pickle
 
 import numpy as np
 import pytest
 import torch
+from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
@@ -119,6 +122,62 @@ def test_a_build_that_was_stopped_goes_on_and_ends_the_same(images, tmp_path, mo
     assert seen[0] == 20
     assert seen[-1] == 42
     assert contents(again) == contents(whole)
+
+
+def test_a_build_that_was_stopped_when_all_was_done_is_not_made_again(images, tmp_path):
+    whole = superpixels.build(images, tmp_path / "whole", workers=1, limit=14)
+    before = contents(whole)
+    np.save(whole / "done.npy", np.ones(1, np.uint8))
+    whole.rename(tmp_path / "whole.partial")
+    seen = []
+    superpixels.build(images, tmp_path / "whole", workers=1, limit=14, report=lambda *n: seen.append(n))
+    assert contents(whole) == before
+    assert seen == []
+
+
+def test_a_full_disk_is_told_before_any_graph_is_made(images, tmp_path, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    command = ["data", "build", "mnist-superpixels", "--data-root", str(images), "--out", str(tmp_path / "b")]
+    assert cli.main([*command, "--limit", "14", "--workers", "1"]) == 2
+    assert f"{tmp_path / 'b.partial' / 'intensity.npy'}: No space left on device" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert cli.main([*command, "--limit", "14", "--workers", "1"]) == 0
+
+
+def test_a_finished_build_is_not_taken_for_another(images, tmp_path, capsys):
+    out = ["--data-root", str(images), "--out", str(tmp_path / "b"), "--workers", "1"]
+    assert cli.main(["data", "build", "mnist-superpixels", *out, "--limit", "14"]) == 0
+    for options in (["--limit", "28"], [], ["--limit", "14", "--adjacency", "regions"]):
+        assert cli.main(["data", "build", "mnist-superpixels", *out, *options]) == 2
+        assert "holds a build of 14 images with --adjacency nearest, not of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_a_build_needs_a_process(images, tmp_path, workers):
+    with pytest.raises(InputError, match=f"--workers {workers}: must be at least 1"):
+        superpixels.build(images, tmp_path / "b", workers=workers, limit=14)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_damaged_arrays_are_told_with_the_folder_to_delete(images, tmp_path):
+    built = superpixels.build(images, tmp_path / "b", workers=1, limit=14)
+    array = built / "centroid.npy"
+    array.write_bytes(array.read_bytes()[:200])
+    with pytest.raises(InputError, match="b: is a damaged build .* Delete it and build it again"):
+        superpixels.SuperpixelGraphs(built)
+    (built / "build.json").unlink()
+    built.rename(tmp_path / "b.partial")
+    with pytest.raises(InputError, match="centroid.npy: is damaged .* Delete .*b.partial and start again"):
+        superpixels.build(images, tmp_path / "b", workers=1, limit=14)
+
+
+def test_a_build_is_made_by_one_process_at_a_time(images, tmp_path):
+    (tmp_path / "b.partial").mkdir()
+    with FileLock(tmp_path / "b.partial" / ".lock"), pytest.raises(InputError, match="another process is building"):
+        superpixels.build(images, tmp_path / "b", workers=1, limit=14)
 
 
 def test_processes_and_one_process_build_the_same(images, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from graphcon.training.metrics import AreaUnderCurve, LogLoss
+from graphcon.training.metrics import AreaUnderCurve, LogLoss, mean_and_sd
 
 
 def test_the_area_under_the_curve_is_the_one_against_all_others():
@@ -57,3 +57,9 @@ def test_the_log_loss_of_what_was_held_impossible_is_finite():
     metric = LogLoss()
     metric.update(torch.tensor([[1.0, 0.0]]), torch.tensor([1]))
     assert 10 < float(metric.compute()) < 20
+
+
+def test_the_mean_of_infinite_values_is_infinite_and_their_spread_unknown():
+    mean, sd, count = mean_and_sd([1.0, math.inf])
+    assert (mean, count) == (math.inf, 2)
+    assert math.isnan(sd)

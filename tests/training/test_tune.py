@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from folders import contents
 from graphcon.cli import main
 from graphcon.errors import InputError
 from graphcon.training import recipes, run, tune
 from graphcon.training.config import ModelConfig, Recipe
+from graphcon.training.folder import RunFolder
 
 
 def test_a_search_finds_the_better_setting_goes_on_and_never_sees_the_test_part(
@@ -196,3 +198,72 @@ def test_a_search_is_not_gone_on_with_for_something_else(tiny: Recipe, tmp_path:
 def test_a_search_that_makes_no_sense_is_refused(tiny: Recipe, tmp_path: Path, search: dict, message: str):
     with pytest.raises(InputError, match=message):
         tune.tune(replace(tiny, search=search), tmp_path / "study", 2)
+
+
+@pytest.fixture
+def short(tiny: Recipe) -> Recipe:
+    return replace(tiny, trainer=replace(tiny.trainer, epochs=1), search={"optimizer.lr": {"low": 0.001, "high": 0.1}})
+
+
+def _trials(out: Path) -> dict:
+    return json.loads((out / "study.json").read_text())
+
+
+@pytest.mark.parametrize("cut", [1, 40])
+def test_a_search_goes_on_after_half_a_line(short: Recipe, tmp_path: Path, cut: int):
+    tune.tune(short, tmp_path / "whole", 3)
+    tune.tune(short, tmp_path / "cut", 2)
+    log = tmp_path / "cut" / "study.log"
+    log.write_bytes(log.read_bytes()[:-cut])  # what a full disk or a dead machine leaves
+    tune.tune(short, tmp_path / "cut", 3)
+    assert _trials(tmp_path / "cut") == _trials(tmp_path / "whole")
+
+
+def test_a_damaged_line_of_a_study_is_told_with_a_cure_that_works(short: Recipe, tmp_path: Path):
+    before = tune.tune(short, tmp_path / "study", 2)
+    log = tmp_path / "study" / "study.log"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([*lines[:-3], b"\0\0\0\n", *lines[-2:]]))
+    with pytest.raises(InputError, match=rf"study.log, line {len(lines) - 2}: is not what was written there. Delete"):
+        tune.tune(short, tmp_path / "study", 2)
+    log.write_bytes(b"".join(lines[:-3]))
+    assert tune.tune(short, tmp_path / "study", 2) == before
+
+
+def test_a_lock_that_a_killed_search_left_does_not_hold_the_next(short: Recipe, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("study").mkdir()
+    Path("study/study.log.lock").symlink_to("study/study.log")
+    assert tune.tune(short, Path("study"), 1).trials == 1
+
+
+def test_a_search_is_made_by_one_process_at_a_time(short: Recipe, tmp_path: Path):
+    tune.tune(short, tmp_path, 1)
+    with RunFolder(tmp_path).held(), pytest.raises(InputError, match="another process is searching there"):
+        tune.tune(short, tmp_path, 2)
+
+
+def test_a_search_is_not_put_into_a_run_nor_a_run_into_a_search(short: Recipe, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run.train(short, Path("run"))
+    before = contents(Path("run"))
+    words = ["cora-gcn", "--trainer.epochs", "1", "--model.channels", "4", "--trainer.threads", "1"]
+    assert main(["tune", *words, "--trials", "1", "--out", "run"]) == 2
+    assert "--out run: there is a run in it already" in capsys.readouterr().err
+    assert contents(Path("run")) == before
+    tune.tune(short, Path("study"), 1)
+    before = contents(Path("study"))
+    assert main(["train", *words, "--out", "study"]) == 2
+    assert "--out study: there is a search in it" in capsys.readouterr().err
+    for command in ("train --resume study", "evaluate study", "predict study --out a.csv", "report study"):
+        assert main(command.split()) == 2
+        assert "study: is a search, not a run. Train what it found" in capsys.readouterr().err
+    assert contents(Path("study")) == before
+
+
+def test_a_file_in_the_place_of_a_search_is_told(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    for out in ("file", "file/study"):
+        assert main(["tune", "cora-gcn", "--trials", "1", "--out", out]) == 2
+        assert "file is a file, but a folder is needed" in capsys.readouterr().err

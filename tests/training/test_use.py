@@ -377,3 +377,14 @@ def test_a_model_that_cannot_be_a_program_says_so(tiny: Recipe, tmp_path: Path):
     with pytest.raises(InputError, match="h2gcn cannot be exported"):
         export.export(run.load(tmp_path / "run"), tmp_path / "model.pt2")
     assert not (tmp_path / "model.pt2").exists()
+
+
+def test_a_metric_that_is_not_defined_is_null_in_json(own: Path, tmp_path: Path, capsys):
+    (tmp_path / "nodes.csv").write_text("id,score,town,label\na,1.0,t1,blue\n")
+    (tmp_path / "edges.csv").write_text("source,target,weight\n")
+    tables = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv")]
+    capsys.readouterr()
+    assert main(["evaluate", str(own / "run"), *tables, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert told["given"]["auroc"] is None
+    assert 0 <= told["given"]["accuracy"] <= 1

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
-from graphcon._files import cache_folder
+from graphcon._files import cache_folder, locked
 from graphcon.data._catalogue import NamedSet
 from graphcon.errors import InputError
 
@@ -168,22 +168,6 @@ def fetch(named: NamedSet, make: Callable[[Path], object], root: str | Path | No
 
 def _is_whole(named: NamedSet, raw: Path) -> bool:
     return all((raw / file).is_file() for file in named.raw_files)
-
-
-@contextmanager
-def locked(place: Path) -> Iterator[None]:
-    """One process at a time: PyG's classes write as if they were alone. Without locks (Windows) nothing is
-    done.
-    """
-    place.mkdir(parents=True, exist_ok=True)
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    with (place / ".lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 _RECORD = "checksums.json"

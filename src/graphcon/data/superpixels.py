@@ -9,18 +9,18 @@ The result is a folder of four arrays and ``build.json``. While it is being buil
 import gzip
 import json
 import os
-import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import torch
+from filelock import FileLock, Timeout
 from torch_geometric.data import Data
 
+from graphcon._files import write_json
+from graphcon._processes import in_processes
 from graphcon.data import _slic, _store
 from graphcon.errors import InputError
 
@@ -46,10 +46,13 @@ class SuperpixelGraphs(Sequence[Data]):
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
-        facts = json.loads((self.folder / "build.json").read_text())
-        self.adjacency: _slic.Adjacency = facts["adjacency"]
-        self.sizes: tuple[int, int, int] = tuple(facts["sizes"])
-        self._open()
+        try:
+            facts = json.loads((self.folder / "build.json").read_text())
+            self.adjacency: _slic.Adjacency = facts["adjacency"]
+            self.sizes: tuple[int, int, int] = tuple(facts["sizes"])
+            self._open()
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{self.folder}: is a damaged build ({error}). Delete it and build it again.") from None
 
     def _open(self) -> None:
         names = ("intensity", "centroid", "edges", "label")
@@ -130,21 +133,59 @@ def build(
     _slic._slic()
     name = _store.BUILDS[adjacency] + (f"-{limit}" if limit else "")
     final = Path(out) if out else _store.cache_folder() / "mnist_superpixels" / name
+    if workers is not None and workers < 1:
+        raise InputError(f"--workers {workers}: must be at least 1.")
+    sizes = _sizes(limit)
     if (final / "build.json").is_file():
+        _check_same(SuperpixelGraphs(final), adjacency, sizes)
         return final
     if final.exists():
         raise InputError(f"--out {final}: exists and is not a finished build. Name a new folder.")
-    images, labels, sizes = _read_images(root, limit)
+    images, labels = _read_images(root, sizes)
     work = final.with_name(final.name + ".partial")
+    work.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(work / ".lock")
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise InputError(f"{work}: another process is building there. Wait for it to end.") from None
+    try:
+        if not (work / "build.json").is_file():  # else it was stopped when all was done
+            _build(work, images, labels, sizes, adjacency, workers or os.cpu_count() or 1, report)
+        for name in ("done.npy", ".lock"):
+            (work / name).unlink(missing_ok=True)
+        work.rename(final)
+    finally:
+        lock.release()
+    return final
+
+
+def _check_same(built: SuperpixelGraphs, adjacency: _slic.Adjacency, sizes: tuple[int, int, int]) -> None:
+    """Refuses to take a finished build for another."""
+    if (built.adjacency, built.sizes) != (adjacency, sizes):
+        raise InputError(
+            f"--out {built.folder}: holds a build of {sum(built.sizes):,} images with --adjacency {built.adjacency}, "
+            f"not of {sum(sizes):,} with {adjacency}. Name another folder."
+        )
+
+
+def _build(
+    work: Path,
+    images: np.ndarray,
+    labels: np.ndarray,
+    sizes: tuple[int, int, int],
+    adjacency: _slic.Adjacency,
+    workers: int,
+    report: Callable[[int, int], None] | None,
+) -> None:
+    """Makes what is missing of the graphs in a folder."""
     arrays, done = _open(work, labels, adjacency)
     starts = [start for start in range(0, len(images), CHUNK) if not done[start // CHUNK]]
     count = len(images) - sum(min(CHUNK, len(images) - start) for start in starts)
     notify = report or (lambda done, total: None)
     notify(count, len(images))
     jobs = {start: images[start : start + CHUNK] for start in starts}
-    for start, chunk in _in_parallel(
-        partial(_slic.build_graphs, adjacency=adjacency), jobs, workers or os.cpu_count() or 1
-    ):
+    for start, chunk in _in_parallel(partial(_slic.build_graphs, adjacency=adjacency), jobs, workers):
         stop = start + len(chunk["intensity"])
         for key, values in chunk.items():
             arrays[key][start:stop] = values
@@ -161,10 +202,7 @@ def build(
         "sizes": sizes,
     }
     del arrays, done
-    (work / "done.npy").unlink()
-    (work / "build.json").write_text(json.dumps(facts, indent=1))
-    work.rename(final)
-    return final
+    write_json(work / "build.json", facts)
 
 
 def with_centroid(data: Data) -> Data:
@@ -179,19 +217,11 @@ def with_centroid(data: Data) -> Data:
 
 
 def _in_parallel(function: Callable, jobs: dict[int, np.ndarray], workers: int):
-    """Yields ``(key, function(job))`` as they are done; stops the processes when the caller stops."""
+    """Yields ``(key, function(job))`` as they are done."""
     if workers == 1:
         yield from ((key, function(job)) for key, job in jobs.items())
         return
-    # An interrupt is for the caller: it stops handing out work, and what is under way is finished.
-    quiet = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), **quiet) as pool:
-        futures = {pool.submit(function, job): key for key, job in jobs.items()}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    yield from in_processes(function, {key: (job,) for key, job in jobs.items()}, workers)
 
 
 def _open(work: Path, labels: np.ndarray, adjacency: _slic.Adjacency) -> tuple[dict[str, np.memmap], np.memmap]:
@@ -203,32 +233,55 @@ def _open(work: Path, labels: np.ndarray, adjacency: _slic.Adjacency) -> tuple[d
         "edges": ((num_images, *_slic.edge_shape(adjacency)), np.uint8),
         "done": ((-(-num_images // CHUNK),), np.uint8),
     }
-    work.mkdir(parents=True, exist_ok=True)
     arrays = {}
     for name, (shape, dtype) in shapes.items():
         path = work / f"{name}.npy"
         if not path.is_file():
-            np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape).flush()
-        arrays[name] = np.lib.format.open_memmap(path, mode="r+")
+            _make_room(path, shape, dtype)
+        try:
+            np.load(path, mmap_mode="r")  # opened to be written, a file that is too short would be filled with zeros
+            arrays[name] = np.lib.format.open_memmap(path, mode="r+")
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: is damaged ({error}). Delete {work} and start again.") from None
         if arrays[name].shape != shape:
             raise InputError(f"{path}: is from a build of another size. Delete {work} and start again.")
     np.save(work / "label.npy", labels)
     return arrays, arrays.pop("done")
 
 
-def _read_images(root: str | Path | None, limit: int | None) -> tuple[np.ndarray, np.ndarray, tuple[int, int, int]]:
-    """Images, labels and the sizes of the three parts, the original test images last."""
+def _make_room(path: Path, shape: tuple[int, ...], dtype: type[np.generic]) -> None:
+    """Makes an array of zeros on disk.
+
+    Raises:
+        OSError: The disk is full: told here, where writing to a page that has no place would end the process.
+    """
+    new = path.with_suffix(".new")
+    np.lib.format.open_memmap(new, mode="w+", dtype=dtype, shape=shape).flush()
+    if hasattr(os, "posix_fallocate"):
+        with new.open("rb+") as file:
+            try:
+                os.posix_fallocate(file.fileno(), 0, new.stat().st_size)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(path)) from None
+    new.replace(path)
+
+
+def _sizes(limit: int | None) -> tuple[int, int, int]:
+    """The sizes of the three parts."""
+    if limit is None:
+        return (55_000, 5000, 10_000)
+    if not 14 <= limit <= 70_000:
+        raise InputError(f"--limit {limit}: must lie between 14 and 70,000.")
+    return (limit - limit // 14 - limit // 7, limit // 14, limit // 7)
+
+
+def _read_images(root: str | Path | None, sizes: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Images and labels, the original test images last."""
     raw = _find_images(root)
     train, train_labels, test, test_labels = (_read_idx(raw, name, count) for name, count in _FILES.items())
-    sizes = (55_000, 5000, 10_000)
-    if limit is not None:
-        if not 14 <= limit <= 70_000:
-            raise InputError(f"--limit {limit}: must lie between 14 and 70,000.")
-        sizes = (limit - limit // 14 - limit // 7, limit // 14, limit // 7)
-        num_train, num_test = sizes[0] + sizes[1], sizes[2]
-        train, train_labels = train[:num_train], train_labels[:num_train]
-        test, test_labels = test[:num_test], test_labels[:num_test]
-    return np.concatenate([train, test]), np.concatenate([train_labels, test_labels]), sizes
+    num_train, num_test = sizes[0] + sizes[1], sizes[2]
+    images, labels = [train[:num_train], test[:num_test]], [train_labels[:num_train], test_labels[:num_test]]
+    return np.concatenate(images), np.concatenate(labels)
 
 
 def _find_images(root: str | Path | None) -> Path:

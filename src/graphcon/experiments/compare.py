@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,9 +22,11 @@ from graphcon.training import run
 from graphcon.training.batches import Batches, apply
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
-from graphcon.training.loop import Reporter
-from graphcon.training.model import TaskModel, for_model
+from graphcon.training.loop import LossError, Reporter
+from graphcon.training.metrics import choose_metric
+from graphcon.training.model import TaskModel, build, for_model
 from graphcon.training.resume import check_same
+from graphcon.training.spec import TaskSpec
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Row:
         depth: Its layers or steps.
         seed: The seed of the weights, the batches and the dropout.
         metric: What the weights were selected by, on validation.
-        val: The metric on validation.
+        val: The metric on validation; NaN, as all that is measured, where the loss became infinite.
         test: The metric on test data, read once, when training had ended.
         energy: The Dirichlet energy of the last state.
         effective_rank: The effective rank of the last state.
@@ -116,14 +119,25 @@ def run_cells(
             bar = reporter(cell)
             told = None if bar is None else (lambda *_, bar=bar: bar)
             resume = folder.recipe_file.exists()
-            if (
-                not folder.metrics_file.exists()
-                and run.train(recipe, folder.path, resume=resume, reporter=told) is None
-            ):
-                yield None
-                return
-            write_json(file, asdict(_measure(cell, folder)))
-        yield Row(**json.loads(file.read_text()))
+            try:
+                ended = folder.finished() or run.train(recipe, folder.path, resume=resume, reporter=told)
+            except LossError:  # is a result too
+                write_json(file, asdict(_diverged(cell, folder)))
+            else:
+                if ended is None:
+                    yield None
+                    return
+                write_json(file, asdict(_measure(cell, folder)))
+        yield _row(file)
+
+
+def _row(file: Path) -> Row:
+    try:
+        return Row(**json.loads(file.read_text()))
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{file}: is not what was written there. Delete it: the same command measures the run again"
+        ) from None
 
 
 def _measure(cell: Cell, folder: RunFolder) -> Row:
@@ -142,10 +156,31 @@ def _measure(cell: Cell, folder: RunFolder) -> Row:
         metrics.get("test", {}).get(metric),
         float(dirichlet_energy(state, data.edge_index, batch).mean()),  # pyright: ignore[reportArgumentType]  # data of one graph have edges
         float(effective_rank(state, batch).mean()),
-        json.loads(folder.log_file.read_text().splitlines()[-1])["seconds"],
+        folder.seconds(),
         _megabytes(trained.model, batches),
         metrics["parameters"],
         metrics["epochs"],
+    )
+
+
+def _diverged(cell: Cell, folder: RunFolder) -> Row:
+    """The row of a training whose loss became NaN or infinite: nothing is measured, and what was spent is told."""
+    recipe, spec = folder.recipe(), TaskSpec.from_dict(folder.read_json(folder.model_file)["task"])
+    metric = choose_metric(spec, recipe.trainer.metric)
+    spent = (folder.records() or [{"seconds": 0.0, "epoch": 0}])[-1]
+    return Row(
+        cell.model,
+        cell.depth,
+        cell.seed,
+        metric,
+        val=math.nan,
+        test=math.nan,
+        energy=math.nan,
+        effective_rank=math.nan,
+        seconds=spent["seconds"],
+        memory_mb=math.nan,
+        parameters=sum(p.numel() for p in build(recipe.model, spec).parameters()),
+        epochs=spent["epoch"],
     )
 
 

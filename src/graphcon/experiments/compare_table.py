@@ -49,6 +49,9 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, out: Path, con
             write_csv(rows, out / "compare.csv")
     _print_table(rows, names, layers, console)
     _draw(rows, names, layers, out / "compare.png", recipe)
+    diverged = [Cell(row.model, row.depth, row.seed).name for row in rows if math.isnan(row.energy)]
+    if diverged:
+        console.print(f"Diverged, and not in the means: {', '.join(diverged)}", highlight=False)
     console.print(f"Numbers  {out / 'compare.csv'}\nPicture  {out / 'compare.png'}", highlight=False)
     if left_out:
         console.print(
@@ -62,8 +65,13 @@ def _left_out(file: Path, cells: dict[Cell, Recipe]) -> list[str]:
     """The trainings that the table of an earlier comparison holds, and that of this one will not."""
     if not file.exists():
         return []
-    with file.open() as lines:
-        before = [Cell(row["model"], int(row["depth"]), int(row["seed"])) for row in csv.DictReader(lines)]
+    try:
+        with file.open() as lines:
+            before = [Cell(row["model"], int(row["depth"]), int(row["seed"])) for row in csv.DictReader(lines)]
+    except (KeyError, TypeError, ValueError, csv.Error):
+        raise InputError(
+            f"{file}: is no table of a comparison, or damaged. Move it: the same command makes it again"
+        ) from None
     return [cell.name for cell in before if cell not in cells]
 
 

@@ -3,18 +3,17 @@
 import hashlib
 import json
 import math
-import multiprocessing
 import os
 import platform
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from graphcon._files import write_json
+from graphcon._files import locked, write_json
+from graphcon._processes import in_processes, told_to_stop
 from graphcon.errors import InputError
 from graphcon.experiments import results
 from graphcon.experiments.results import Run
@@ -62,12 +61,15 @@ def reproduce(
         wanted = [
             replace(job, recipe=replace(job.recipe, data=replace(job.recipe.data, root=data_root))) for job in wanted
         ]
-    _check_budget(out / f"{name}.json", budget)
-    kept = {run.key: run for run in results.load(out, name)} if _same_budget(out / f"{name}.json", budget) else {}
+    _check_budget(out, name, budget)
+    results.load(out, name)  # a damaged file is told before any training
     for number, run in enumerate(_run_all(wanted, runs / f"{name}-{budget}", workers, reporter), start=1):
-        kept[run.key] = run
-        results.write(out / f"{name}.csv", kept.values())
-        _write_facts(out, name, budget, list(kept.values()), workers)
+        with locked(out):  # others may run other rows of the table
+            _check_budget(out, name, budget)
+            kept = {run.key: run for run in results.load(out, name)} if facts(out, name).get("budget") == budget else {}
+            kept[run.key] = run
+            results.write(out / f"{name}.csv", kept.values())
+            _write_facts(out, name, budget, list(kept.values()), workers)
         yield number, len(wanted), run
 
 
@@ -76,27 +78,23 @@ def _run_all(wanted: list[Job], runs: Path, workers: int, reporter: Callable[[Jo
         for job in wanted:
             yield train(job, runs, None, reporter)
         return
-    # A process that was forked from one with OpenMP threads hangs: fresh ones are started.
-    context = multiprocessing.get_context("spawn")
     threads = max((os.cpu_count() or 1) // workers, 1)
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        futures = [pool.submit(train, job, runs, threads) for job in wanted]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:  # Ctrl-C too: the processes must not go on without us
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    jobs_by_number = {number: (job, runs, threads) for number, job in enumerate(wanted)}
+    for _, run in in_processes(train, jobs_by_number, workers):
+        yield run
 
 
 def train(job: Job, runs: Path, threads: int | None, reporter: Callable[[Job], Reporter] | None = None) -> Run:
     """One training, or what an earlier one left."""
+    if told_to_stop():
+        raise StoppedError
     from graphcon.training import run as running
 
     recipe = job.recipe
     place = runs / f"{job.name}-{_mark(job)}" / f"split-{recipe.data.split}-seed-{recipe.seed}"
     folder = RunFolder(place)
-    if not folder.metrics_file.exists():
+    measured = folder.finished()
+    if measured is None:
         placed = replace(recipe, trainer=replace(recipe.trainer, threads=threads or recipe.trainer.threads))
         try:
             with warnings.catch_warnings():
@@ -107,11 +105,9 @@ def train(job: Job, runs: Path, threads: int | None, reporter: Callable[[Job], R
             return _diverged(job)
         if measured is None:
             raise StoppedError
-    measured = json.loads(folder.metrics_file.read_text())
-    seconds = json.loads(folder.log_file.read_text().splitlines()[-1])["seconds"]
     table = TABLES[job.table]
     val, test = (table.unit * measured[part][table.metric] for part in ("val", "test"))
-    return _as_run(job, val, test, seconds, measured["parameters"])
+    return _as_run(job, val, test, folder.seconds(), measured["parameters"])
 
 
 def _diverged(job: Job) -> Run:
@@ -131,23 +127,32 @@ def _mark(job: Job) -> str:
 
 
 def facts(out: Path, name: str) -> dict[str, Any]:
-    """Under which budget, when and on what the results of a table were made; empty where there are none."""
+    """Under which budget, when and on what the results of a table were made; empty where there are none.
+
+    Raises:
+        InputError: The file that tells is damaged.
+    """
     file = out / f"{name}.json"
-    return json.loads(file.read_text()) if file.exists() else {}
-
-
-def _same_budget(file: Path, budget: str) -> bool:
-    return file.exists() and json.loads(file.read_text())["budget"] == budget
-
-
-def _check_budget(file: Path, budget: str) -> None:
     if not file.exists():
-        return
-    before = json.loads(file.read_text())["budget"]
+        return {}
+    try:
+        told = json.loads(file.read_text())
+    except ValueError:
+        told = None
+    if not isinstance(told, dict) or told.get("budget") not in BUDGETS:
+        raise InputError(
+            f"{file}: does not tell the budget of {name}.csv beside it. Move both away: the same command makes them "
+            "again from the runs that are kept"
+        )
+    return told
+
+
+def _check_budget(out: Path, name: str, budget: str) -> None:
+    before = facts(out, name).get("budget", BUDGETS[0])
     if BUDGETS.index(before) > BUDGETS.index(budget):
         raise InputError(
-            f"--budget {budget}: {file.with_suffix('.csv')} holds results of the larger budget {before!r}, which would "
-            "be lost. Give another folder with --out"
+            f"--budget {budget}: {out / name}.csv holds results of the larger budget {before!r}, which would be lost. "
+            "Give another folder with --out"
         )
 
 

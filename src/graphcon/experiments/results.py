@@ -52,15 +52,28 @@ def write(path: Path, runs: Iterable[Run]) -> None:
 
 
 def read(path: Path) -> list[Run]:
-    """The runs in a file; none where there is no file."""
+    """The runs in a file; none where there is no file.
+
+    Raises:
+        InputError: It has other columns, or a line is damaged.
+    """
     if not path.exists():
         return []
-    with path.open(newline="") as file:
-        lines = list(csv.DictReader(file))
+    try:
+        with path.open(newline="") as file:
+            lines = list(csv.DictReader(file))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: cannot be read ({error}). Move it") from None
     if lines and tuple(lines[0]) != COLUMNS:
         raise InputError(f"{path}: has the columns {', '.join(lines[0])}, but must have {', '.join(COLUMNS)}. Move it")
-    return [
-        Run(
+    return [_as_run(path, number, line) for number, line in enumerate(lines, start=2)]
+
+
+def _as_run(path: Path, number: int, line: dict[str, str]) -> Run:
+    try:
+        if None in line or None in line.values():
+            raise ValueError("too many or too few cells")
+        return Run(
             line["dataset"],
             line["model"],
             line["variant"],
@@ -72,8 +85,11 @@ def read(path: Path) -> list[Run]:
             int(line["parameters"]),
             line["recipe"],
         )
-        for line in lines
-    ]
+    except ValueError as error:
+        raise InputError(
+            f"{path}, line {number}: is damaged ({error}). Delete the line: the command that made it puts it back from "
+            "the run that is kept"
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def show(
     else:
         try:
             _show_table(TABLES[name], budget, out, runs, workers, only, data_root, console)
-        except StoppedError:
+        except (StoppedError, KeyboardInterrupt):
             console.print("Stopped. What is done is kept: type the same command again to go on.", highlight=False)
             return 130
     return 0

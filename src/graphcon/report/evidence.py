@@ -1,6 +1,5 @@
 """Everything a page says about a run, gathered from its folder and its data."""
 
-import json
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -48,10 +47,9 @@ class Evidence:
             InputError: There is no run, or it has not ended.
         """
         folder = RunFolder.open(path)
-        metrics = folder.read_json(folder.metrics_file)
-        lines = folder.log_file.read_text().splitlines() if folder.log_file.exists() else []
-        trained = run.load(path)
-        return cls(folder, trained, trained.dataset(), metrics, [json.loads(line) for line in lines])
+        metrics = folder.finished() or folder.read_json(folder.metrics_file)
+        log, trained = folder.records(), run.load(path)
+        return cls(folder, trained, trained.dataset(), metrics, log)
 
     @property
     def name(self) -> str:

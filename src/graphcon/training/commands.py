@@ -1,9 +1,12 @@
 """The work behind `graphcon train`, `evaluate`, `predict`, `export`, `tune` and `recipes`."""
 
+import itertools
 import json
+import math
 import os
+import shlex
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ from graphcon.training import tune as tuning
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
+from graphcon.training.loop import LossError
 from graphcon.training.own_files import own_files
 from graphcon.training.progress import reporting
 from graphcon.training.resume import check_same
@@ -37,30 +41,42 @@ def train(
     if resume is not None:
         return _train_one(recipe, resume, True, console)
     check_splits(recipe, splits)
-    folder = out or _free_folder(name)
     if len(splits) * seeds == 1:
-        return _train_one(replace(recipe, data=replace(recipe.data, split=splits[0])), folder, False, console)
-    RunFolder(folder).check_free()
-    wanted = {
-        folder / f"split-{split}-seed-{seed}": replace(recipe, data=replace(recipe.data, split=split), seed=seed)
+        one = replace(recipe, data=replace(recipe.data, split=splits[0]))
+        return _train_one(one, out or next(_folders(name, taken=False)), False, console)
+    several = {
+        f"split-{split}-seed-{seed}": replace(recipe, data=replace(recipe.data, split=split), seed=seed)
         for split in splits
         for seed in range(recipe.seed, recipe.seed + seeds)
     }
+    folder = out or next(place for place in _folders(name, taken=True) if _may_go_on(place, several))
+    RunFolder(folder).check_free()
+    wanted = {folder / name: one for name, one in several.items()}
     for place, one in wanted.items():
         check_same(place, one)
-    results = []
+    if out is None and folder.exists():
+        console.print(f"Goes on in {folder}", highlight=False)
+    results, diverged = [], []
     for place, one in wanted.items():
-        done = _finished(place)
+        done = RunFolder(place).finished()
         if done is None:
             resuming = RunFolder(place).recipe_file.exists()
-            if _train_one(one, place, resuming, console, quiet=True):
-                return 130
-            done = _finished(place)
+            try:
+                if _train_one(one, place, resuming, console, quiet=True):
+                    console.print("Saved. Type the same command again to go on", highlight=False)
+                    return 130
+            except LossError as error:  # the others may do better
+                diverged.append(f"{place}: {error}")
+                continue
+            done = RunFolder(place).finished()
         assert done is not None
         results.append(done)
-    summary = run.aggregate(results)
-    write_json(folder / "metrics.json", summary)
-    _print_summary(summary, results[0]["metric"], folder, console)
+    if results:
+        summary = run.aggregate(results)
+        write_json(folder / "metrics.json", summary)
+        _print_summary(summary, results[0]["metric"], folder, console)
+    if diverged:
+        raise LossError("\ngraphcon: ".join(diverged))
     return 0
 
 
@@ -83,12 +99,14 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console, quie
         result = run.train(recipe, out, resume=resuming, reporter=reporter)
     if os.environ.get("LOCAL_RANK", "0") != "0":  # one of several processes, and not the one that talks
         return 0
+    if result is None and not quiet:
+        console.print(f"Saved. Go on with: graphcon train --resume {shlex.quote(str(out))}", highlight=False)
     if result is None:
-        console.print(f"Saved. Go on with: graphcon train --resume {out}", highlight=False)
         return 130
     if not quiet:
         print_metrics(result, console)
-        console.print(f"Run  {out}\nNext graphcon predict {out} --out predictions.csv", highlight=False)
+        named = shlex.quote(str(out))
+        console.print(f"Run  {out}\nNext graphcon predict {named} --out predictions.csv", highlight=False)
     return 0
 
 
@@ -138,8 +156,8 @@ def evaluate(
                 "Name tables with --nodes and --edges, or train anew and hold a part out"
             )
         folder = RunFolder.open(path)
-        if folder.metrics_file.exists():  # without it the run has not ended
-            write_json(folder.metrics_file, folder.read_json(folder.metrics_file) | result)
+        if ended := folder.finished():
+            write_json(folder.metrics_file, ended | result)
     else:
         if trained.schema is None:
             raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")
@@ -147,7 +165,7 @@ def evaluate(
             raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
         result = {"given": predicting.score(trained, nodes, edges, graphs)}
     if as_json:
-        print(json.dumps(result, indent=1))
+        print(json.dumps(_defined(result), indent=1))
         return
     table = Table(box=SIMPLE)
     table.add_column("")
@@ -157,6 +175,14 @@ def evaluate(
     for part, values in result.items():
         table.add_row({"val": "validation"}.get(part, part), *(f"{values[name]:.4f}" for name in names))
     console.print(table)
+
+
+def _defined(result: dict[str, dict[str, float]]) -> dict[str, dict[str, float | None]]:
+    """The metrics with null for what a part does not define: JSON has no word for NaN."""
+    return {
+        part: {name: value if math.isfinite(value) else None for name, value in values.items()}
+        for part, values in result.items()
+    }
 
 
 def predict(
@@ -189,8 +215,7 @@ def export(path: Path, out: Path | None, console: Console) -> None:
 
 def tune(
     recipe: Recipe,
-    name: str,
-    out: Path | None,
+    folder: Path,
     trials: int,
     splits: list[int],
     seeds: int,
@@ -202,7 +227,6 @@ def tune(
     check_seeds(seeds)
     check_splits(recipe, splits)
     show_warnings_plainly()
-    folder = out or Path("runs") / f"tune-{name}"
     with reporting(console) as make:
         epochs = recipe.trainer.epochs
         try:
@@ -226,7 +250,7 @@ def tune(
         console.print(_finalists(found.finalists))
     console.print(
         f"{found.trials} trial{'s' if found.trials > 1 else ''}, {found.pruned} given up early, {found.failed} failed\n"
-        f"Best recipe  {folder / 'best.toml'}\nNext graphcon train {folder / 'best.toml'}",
+        f"Best recipe  {folder / 'best.toml'}\nNext graphcon train {shlex.quote(str(folder / 'best.toml'))}",
         highlight=False,
     )
 
@@ -258,19 +282,28 @@ def check_splits(recipe: Recipe, splits: list[int]) -> None:
         )
 
 
-def _finished(place: Path) -> dict[str, Any] | None:
-    file = RunFolder(place).metrics_file
-    return json.loads(file.read_text()) if file.exists() else None
-
-
-def _free_folder(name: str) -> Path:
+def _folders(name: str, taken: bool) -> Iterator[Path]:
+    """The folders of that name in their order, those that are taken among them or not."""
     base = Path("runs") / name
-    number = 1
-    folder = base
-    while folder.exists():
-        number += 1
-        folder = base.with_name(f"{base.name}-{number}")
-    return folder
+    numbered = (base.with_name(f"{base.name}-{number}") for number in itertools.count(2))
+    for folder in itertools.chain([base], numbered):
+        if taken or not folder.exists():
+            yield folder
+
+
+def _may_go_on(folder: Path, several: dict[str, Recipe]) -> bool:
+    """Whether a folder is free, or holds runs of these that were stopped before their mean was known."""
+    if not folder.exists():
+        return True
+    if (folder / "recipe.toml").exists() or (folder / "metrics.json").exists():
+        return False
+    there = {name: one for name, one in several.items() if (folder / name / "recipe.toml").exists()}
+    try:
+        for name, one in there.items():
+            check_same(folder / name, one)
+    except InputError:
+        return False
+    return bool(there)
 
 
 def show_warnings_plainly() -> None:

@@ -4,6 +4,8 @@ import io
 import json
 import os
 import platform
+import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +22,9 @@ from graphcon._files import write_json, write_whole
 from graphcon.errors import InputError
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
+
+#: What :func:`graphcon._files.write_whole` leaves behind where it is killed.
+_HALF_WRITTEN = re.compile(r"\..+\.\d+")
 
 
 class RunFolder:
@@ -38,6 +43,7 @@ class RunFolder:
         self.best_file = path / "best.safetensors"
         self.model_file = path / "model.json"
         self.metrics_file = path / "metrics.json"
+        self.named = shlex.quote(str(path))  # as one types it
 
     @classmethod
     def create(cls, path: Path, recipe: Recipe) -> "RunFolder":
@@ -65,9 +71,11 @@ class RunFolder:
         for place in (path, *path.parents):
             if place.exists() and not place.is_dir():
                 raise InputError(f"--out {path}: {place} is a file, but a folder is needed; name another one")
+        if recipes.holds_search(path):
+            raise InputError(f"--out {path}: there is a search in it. Name another folder, or delete it")
         if self.recipe_file.exists():
             raise InputError(
-                f"--out {path}: there is a run in it already. Go on with: graphcon train --resume {path}, "
+                f"--out {path}: there is a run in it already. Go on with: graphcon train --resume {self.named}, "
                 "name another folder, or delete it"
             )
 
@@ -82,8 +90,11 @@ class RunFolder:
         return cls(path)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self, doing: str = "training this run") -> Iterator[None]:
         """Keeps the run to this process; one that dies lets go of it.
+
+        Args:
+            doing: What it is kept for, for the message.
 
         Raises:
             InputError: Another process has it.
@@ -93,8 +104,11 @@ class RunFolder:
             lock.acquire(blocking=False)
         except Timeout:
             raise InputError(
-                f"{self.path}: another process is training this run. Wait for it to end, or name another folder"
+                f"{self.path}: another process is {doing}. Wait for it to end, or name another folder"
             ) from None
+        for file in self.path.iterdir():
+            if _HALF_WRITTEN.fullmatch(file.name):
+                file.unlink()
         try:
             yield
         finally:
@@ -106,17 +120,41 @@ class RunFolder:
         return recipes.load(self.recipe_file)
 
     def read_json(self, file: Path) -> Any:
-        """The values in a JSON file of the run.
+        """The table of values in a JSON file of the run.
 
         Raises:
             InputError: It is not there or damaged.
         """
         try:
-            return json.loads(file.read_text())
+            values = json.loads(file.read_text())
         except FileNotFoundError:
-            raise InputError(f"{file}: is missing. Let the run finish: graphcon train --resume {self.path}") from None
+            raise InputError(f"{file}: is missing. Let the run finish: graphcon train --resume {self.named}") from None
         except (OSError, ValueError) as error:
-            raise InputError(f"{file}: cannot be read ({error}). Train again") from None
+            raise self.damaged(file, error) from None
+        if not isinstance(values, dict):
+            raise self.damaged(file, "it holds no table of values")
+        return values
+
+    def damaged(self, file: Path, why: object) -> InputError:
+        """The error about a file that the last checkpoint can replace."""
+        first = (str(why).splitlines() or ["it is empty"])[0]
+        return InputError(
+            f"{file}: cannot be read ({first}). Delete it, and let the last checkpoint write it anew: "
+            f"graphcon train --resume {self.named}"
+        )
+
+    def finished(self) -> dict[str, Any] | None:
+        """The metrics of a run that has ended; None where it has not.
+
+        Raises:
+            InputError: They are damaged.
+        """
+        if not self.metrics_file.exists():
+            return None
+        values = self.read_json(self.metrics_file)
+        if "metric" not in values:
+            raise self.damaged(self.metrics_file, "it has no metric")
+        return values
 
     def save_checkpoint(self, state: dict[str, Any]) -> None:
         """Keeps everything that going on needs; metrics of older weights go."""
@@ -132,7 +170,12 @@ class RunFolder:
         try:
             return torch.load(self.last_file, weights_only=True)
         except Exception as error:  # torch raises many kinds for a damaged file
-            raise InputError(f"{self.last_file}: cannot be read ({error}). Delete it to start the run anew") from None
+            raise self.unusable(error) from None
+
+    def unusable(self, why: object) -> InputError:
+        """The error about a checkpoint that is damaged or of another run."""
+        first = (str(why).splitlines() or ["it is empty"])[0].partition(". ")[0]
+        return InputError(f"{self.last_file}: cannot be read ({first}). Delete it to start the run anew")
 
     def save_weights(self, weights: dict[str, Tensor]) -> None:
         """Keeps the best weights so far."""
@@ -150,28 +193,60 @@ class RunFolder:
             return safetensors.torch.load_file(self.best_file)
         except FileNotFoundError:
             raise InputError(
-                f"{self.best_file}: is missing. Let the run begin first: graphcon train --resume {self.path}"
+                f"{self.best_file}: is missing. Let the run write it: graphcon train --resume {self.named}"
             ) from None
-        except safetensors.SafetensorError as error:
-            raise InputError(f"{self.best_file}: cannot be read ({error}). Train again") from None
+        except (OSError, safetensors.SafetensorError) as error:
+            raise self.damaged(self.best_file, error) from None
 
     def log(self, record: dict[str, Any]) -> None:
         """Adds a line to the log."""
         with self.log_file.open("a") as file:
             file.write(json.dumps(record) + "\n")
 
+    def records(self) -> list[dict[str, Any]]:
+        """The lines of the log.
+
+        Raises:
+            InputError: One is damaged.
+        """
+        lines = self.log_file.read_bytes().splitlines() if self.log_file.exists() else []
+        found = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                record = None
+            if not isinstance(record, dict) or not {"epoch", "loss", "seconds"} <= record.keys():
+                raise InputError(
+                    f"{self.log_file}, line {number}: is not what was written there. Delete the line, the other files "
+                    "do not need it"
+                )
+            found.append(record)
+        return found
+
+    def seconds(self) -> float:
+        """How long the training took, by the log.
+
+        Raises:
+            InputError: It is not there or damaged.
+        """
+        records = self.records()
+        if not records:
+            raise InputError(f"{self.log_file}: is missing or empty. Delete {self.path} to train it again")
+        return records[-1]["seconds"]
+
     def cut_log(self, epochs: int) -> None:
         """Drops the lines of epochs that a sudden stop has lost: they are about to be done again."""
         if not self.log_file.exists():
             return
         kept = []
-        for line in self.log_file.read_text().splitlines():
+        for line in self.log_file.read_bytes().splitlines():
             try:
                 if json.loads(line)["epoch"] <= epochs:
-                    kept.append(line + "\n")
-            except ValueError:  # half a line, written when the machine died
+                    kept.append(line + b"\n")
+            except (KeyError, TypeError, ValueError):  # half a line, written when the machine died
                 break
-        write_whole(self.log_file, "".join(kept))
+        write_whole(self.log_file, b"".join(kept))
 
 
 def environment() -> dict[str, Any]:

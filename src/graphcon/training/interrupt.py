@@ -7,20 +7,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from graphcon._processes import told_to_stop
+
 _requested = False
 
 
 def stop_requested() -> bool:
-    """Whether the user has pressed Ctrl-C within :func:`gently`."""
-    return _requested
+    """Whether the user has pressed Ctrl-C within :func:`gently`, or the process that started this one has to stop."""
+    return _requested or told_to_stop()
 
 
 @contextmanager
 def gently() -> Iterator[None]:
-    """Within this context the first Ctrl-C is a request; it is left to Python elsewhere and in other threads."""
+    """Within this context the first Ctrl-C is a request; it is left to Python elsewhere and in other threads.
+
+    A process that ignores Ctrl-C goes on to do so.
+    """
     global _requested
     _requested = False
-    if threading.current_thread() is not threading.main_thread():
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored or threading.current_thread() is not threading.main_thread():
         yield
         return
 

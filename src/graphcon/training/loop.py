@@ -217,12 +217,21 @@ def _resume(
 ) -> Progress:
     """What a checkpoint holds, put where it belongs; a fresh start where there is none."""
     state = folder.load_checkpoint() if folder is not None else None
-    if folder is not None and first:
-        folder.cut_log(state["epoch"] if state else 0)
     if state is None:
+        if folder is not None and first:
+            folder.cut_log(0)
         return Progress()
-    model.load_state_dict(state["model"])
-    optimizer.load_state_dict(state["optimizer"])
-    schedule.load_state_dict(state["schedule"])
-    batches.load_state_dict(state.get("batches", {}))
-    return Progress(state["epoch"], state["best_epoch"], state["best_value"], state["seconds"], state["best"])
+    assert folder is not None
+    try:
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        schedule.load_state_dict(state["schedule"])
+        batches.load_state_dict(state.get("batches", {}))
+        keys = ("epoch", "best_epoch", "best_value", "seconds", "best")
+        progress = Progress(*(state[key] for key in keys))
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        raise folder.unusable(error) from None
+    if first:  # a stop may have come between the checkpoint and these
+        folder.cut_log(progress.epoch)
+        folder.save_weights(progress.best or model.state_dict())
+    return progress

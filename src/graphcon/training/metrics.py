@@ -87,7 +87,10 @@ def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return math.nan, math.nan, 0
-    return statistics.fmean(known), statistics.stdev(known) if len(known) > 1 else 0.0, len(known)
+    mean = statistics.fmean(known)
+    if not math.isfinite(mean):
+        return mean, math.nan, len(known)
+    return mean, statistics.stdev(known) if len(known) > 1 else 0.0, len(known)
 
 
 def build_metrics(spec: TaskSpec) -> MetricCollection:

@@ -5,6 +5,7 @@ Needs no PyTorch.
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -53,7 +54,7 @@ def kept(run: Path) -> dict[str, str]:
     """The fingerprints that a run folder keeps; none in an old one."""
     try:
         return json.loads((run / "model.json").read_text()).get("files", {})
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, AttributeError, ValueError):
         return {}
 
 
@@ -73,7 +74,7 @@ def check_unchanged(run: Path, config: DataConfig, then: Mapping[str, str]) -> N
         if not path.is_file():
             raise InputError(
                 f"{path}: is not there, the {kind} that the run {run} was trained on. Put it back, or say where it is "
-                f"now: graphcon train --resume {run} {option} FILE"
+                f"now: graphcon train --resume {shlex.quote(str(run))} {option} FILE"
             )
         if field in then and _sha256(path) != then[field]:
             raise InputError(

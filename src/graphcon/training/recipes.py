@@ -57,11 +57,19 @@ def of_run(run: Path, option: str = "") -> Path:
     Raises:
         InputError: There is none, so that this is no run.
     """
-    file = run / "recipe.toml"
+    file, named = run / "recipe.toml", f"{option} {run}".strip()
+    if holds_search(run):
+        raise InputError(
+            f"{named}: is a search, not a run. Train what it found, and use that: graphcon train {run / 'best.toml'}"
+        )
     if not file.is_file():
-        named = f"{option} {run}".strip()
         raise InputError(f"{named}: there is no run in it (no recipe.toml). Name a folder made by: graphcon train")
     return file
+
+
+def holds_search(folder: Path) -> bool:
+    """Whether a folder is that of a search, and of no run."""
+    return (folder / "study.log").exists() and not (folder / "model.json").exists()
 
 
 def summary(path: Path) -> str:

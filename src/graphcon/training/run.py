@@ -152,11 +152,17 @@ def load(path: str | Path) -> Trained:
     """
     folder = RunFolder.open(Path(path))
     description = folder.read_json(folder.model_file)
-    recipe = recipes.from_dict(description["recipe"], str(folder.model_file))
-    spec = TaskSpec.from_dict(description["task"])
-    schema = _used(TableSchema.from_dict(description["schema"]), recipe.model) if description["schema"] else None
-    model = build(recipe.model, spec)
-    model.load_state_dict(folder.load_weights())
+    try:
+        recipe = recipes.from_dict(description["recipe"], str(folder.model_file))
+        spec = TaskSpec.from_dict(description["task"])
+        schema = _used(TableSchema.from_dict(description["schema"]), recipe.model) if description["schema"] else None
+    except (AttributeError, KeyError, TypeError) as error:
+        raise folder.damaged(folder.model_file, f"it lacks {error}") from None
+    model, weights = build(recipe.model, spec), folder.load_weights()
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise folder.damaged(folder.best_file, error) from None
     return Trained(model.eval(), spec, recipe, schema, folder.path, description.get("files", {}))
 
 

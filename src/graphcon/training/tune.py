@@ -101,73 +101,77 @@ def tune(
     spec = TaskSpec.of(datasets[0])
     selects = measures.choose_metric(spec, recipe.trainer.metric)
     metric = measures.choose_metric(spec, metric or selects, "--metric")
-    out.mkdir(parents=True, exist_ok=True)
     folder = RunFolder(out)
-    direction = "minimize" if metric in measures.SMALLER_IS_BETTER else "maximize"
-    alone = len(datasets) * seeds == 1
-    study = _study(optuna, out, direction, warmup=20 if alone else 1)
-    anywhere = replace(recipe, data=replace(recipe.data, root=None), trainer=replace(recipe.trainer, threads=None))
-    told = {
-        "settings": recipes.to_toml(anywhere),
-        "splits": list(splits),
-        "seeds": seeds,
-        "metric": metric,
-    }
-    _check_same(study, told, out)
-    write_whole(folder.recipe_file, recipes.to_toml(recipe))
+    if not (out / "study.log").exists():
+        folder.check_free()
+    out.mkdir(parents=True, exist_ok=True)
+    with folder.held("searching there"):
+        direction = "minimize" if metric in measures.SMALLER_IS_BETTER else "maximize"
+        alone = len(datasets) * seeds == 1
+        study = _study(optuna, out, direction, warmup=20 if alone else 1)
+        anywhere = replace(recipe, data=replace(recipe.data, root=None), trainer=replace(recipe.trainer, threads=None))
+        told = {
+            "settings": recipes.to_toml(anywhere),
+            "splits": list(splits),
+            "seeds": seeds,
+            "metric": metric,
+        }
+        _check_same(study, told, out)
+        write_whole(folder.recipe_file, recipes.to_toml(recipe))
 
-    def train(
-        one: Recipe, dataset: GraphDataset, told: Reporter | None, prune: Prune | None = None
-    ) -> tuple[float, bool]:
-        """What one training comes to on validation data, and whether it was given up."""
-        torch.manual_seed(mix(one.seed, -1))
-        of = TaskSpec.of(dataset)
-        model, fabric = build(one.model, of), make_fabric(one)
-        fitted = fit_loop(model, dataset, of, one, fabric, None, told, prune)
-        assert fitted.value is not None
-        value = fitted.value if metric == selects else measure(model, dataset, of, one, fabric)["val"][metric]
-        return value, fitted.stopped == "pruned"
+        def train(
+            one: Recipe, dataset: GraphDataset, told: Reporter | None, prune: Prune | None = None
+        ) -> tuple[float, bool]:
+            """What one training comes to on validation data, and whether it was given up."""
+            torch.manual_seed(mix(one.seed, -1))
+            of = TaskSpec.of(dataset)
+            model, fabric = build(one.model, of), make_fabric(one)
+            fitted = fit_loop(model, dataset, of, one, fabric, None, told, prune)
+            assert fitted.value is not None
+            value = fitted.value if metric == selects else measure(model, dataset, of, one, fabric)["val"][metric]
+            return value, fitted.stopped == "pruned"
 
-    def value_of(trial: Any, number: int) -> float:
-        changed = recipes.replace(recipe, {field: told.suggest(trial, field) for field, told in space.items()})
-        told = reporter(f"trial {number}") if reporter is not None else None
-        values: list[float] = []
-        runs = itertools.product(range(seeds), read(what_is_read(changed.data)))
-        for part, (seed, dataset) in enumerate(runs):
-            # One training is given up in the middle; of several, the first ones tell whether the others are worth it.
-            stop = partial(_told_to_stop, trial) if alone and metric == selects else None
-            value, given_up = train(replace(changed, seed=changed.seed + seed), dataset, told, stop)
-            values.append(value)
-            if given_up or (not alone and _told_to_stop(trial, part, statistics.fmean(values))):
-                raise optuna.TrialPruned
-        return statistics.fmean(values)
+        def value_of(trial: Any, number: int) -> float:
+            changed = recipes.replace(recipe, {field: told.suggest(trial, field) for field, told in space.items()})
+            told = reporter(f"trial {number}") if reporter is not None else None
+            values: list[float] = []
+            runs = itertools.product(range(seeds), read(what_is_read(changed.data)))
+            for part, (seed, dataset) in enumerate(runs):
+                # One training is given up in the middle; of several, the first ones tell whether the others are worth
+                # it.
+                stop = partial(_told_to_stop, trial) if alone and metric == selects else None
+                value, given_up = train(replace(changed, seed=changed.seed + seed), dataset, told, stop)
+                values.append(value)
+                if given_up or (not alone and _told_to_stop(trial, part, statistics.fmean(values))):
+                    raise optuna.TrialPruned
+            return statistics.fmean(values)
 
-    def once_more(number: int, trial: Any) -> float:
-        changed = recipes.replace(recipe, trial.params)
-        told = reporter(f"trial {number} once more") if reporter is not None else None
-        others = range(changed.seed + seeds, changed.seed + seeds + FINAL_SEEDS)
-        runs = itertools.product(others, read(what_is_read(changed.data)))
-        return statistics.fmean(train(replace(changed, seed=seed), dataset, told)[0] for seed, dataset in runs)
+        def once_more(number: int, trial: Any) -> float:
+            changed = recipes.replace(recipe, trial.params)
+            told = reporter(f"trial {number} once more") if reporter is not None else None
+            others = range(changed.seed + seeds, changed.seed + seeds + FINAL_SEEDS)
+            runs = itertools.product(others, read(what_is_read(changed.data)))
+            return statistics.fmean(train(replace(changed, seed=seed), dataset, told)[0] for seed, dataset in runs)
 
-    found = _outcome(optuna, study, recipe, metric, folder)
-    for number in range(len(_finished(study)), trials):
-        if number == 0:
-            study.enqueue_trial(_own_settings(recipe, space))
-        # A trial is drawn from its own seed and what is known by then, so a search that was stopped draws what it would
-        # have drawn.
-        study.sampler = optuna.samplers.TPESampler(seed=mix(recipe.seed, number) % (1 << 32))
-        trial = study.ask()
-        try:
-            study.tell(trial, value_of(trial, number))
-        except LossError:
-            study.tell(trial, state=optuna.trial.TrialState.FAIL)
-        except optuna.TrialPruned:
-            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
         found = _outcome(optuna, study, recipe, metric, folder)
-    if found is None:
-        raise InputError(f"no trial came to its end: all {trials} failed. Narrow the search")
-    again = _finalists(study, finalists, once_more) if finalists > 1 else []
-    return _best_of(again, study, found, folder) if again else found
+        for number in range(len(_finished(study)), trials):
+            if number == 0:
+                study.enqueue_trial(_own_settings(recipe, space))
+            # A trial is drawn from its own seed and what is known by then, so a search that was stopped draws what it
+            # would have drawn.
+            study.sampler = optuna.samplers.TPESampler(seed=mix(recipe.seed, number) % (1 << 32))
+            trial = study.ask()
+            try:
+                study.tell(trial, value_of(trial, number))
+            except LossError:
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            except optuna.TrialPruned:
+                study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+            found = _outcome(optuna, study, recipe, metric, folder)
+        if found is None:
+            raise InputError(f"no trial came to its end: all {trials} failed. Narrow the search")
+        again = _finalists(study, finalists, once_more) if finalists > 1 else []
+        return _best_of(again, study, found, folder) if again else found
 
 
 def usual_search(recipe: Recipe) -> dict[str, Any]:
@@ -274,7 +278,11 @@ def _best_of(finalists: list[Finalist], study: Any, found: Tuned, folder: RunFol
 
 
 def _study(optuna: Any, out: Path, direction: str, warmup: int) -> Any:
-    backend = optuna.storages.journal.JournalFileBackend(str(out / "study.log"))
+    file = out / "study.log"
+    _drop_half_a_line(file)
+    # Who dies while it writes leaves this behind, and Optuna would wait for it forever.
+    file.with_name("study.log.lock").unlink(missing_ok=True)
+    backend = optuna.storages.journal.JournalFileBackend(str(file.absolute()))
     return optuna.create_study(
         study_name="graphcon",
         storage=optuna.storages.JournalStorage(backend),
@@ -282,6 +290,27 @@ def _study(optuna: Any, out: Path, direction: str, warmup: int) -> Any:
         direction=direction,
         pruner=optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=warmup),
     )
+
+
+def _drop_half_a_line(file: Path) -> None:
+    """Drops what was being written to a study when the machine died or its disk was full.
+
+    Raises:
+        InputError: Another line than the last is damaged.
+    """
+    lines = file.read_bytes().splitlines(keepends=True) if file.exists() else []
+    for number, line in enumerate(lines, start=1):
+        try:
+            whole = isinstance(json.loads(line), dict) and line.endswith(b"\n")
+        except ValueError:
+            whole = False
+        if not whole and number == len(lines):
+            write_whole(file, b"".join(lines[:-1]))
+        elif not whole:
+            raise InputError(
+                f"{file}, line {number}: is not what was written there. Delete it and all lines after it: the search "
+                "goes on from there, with the trials it would have had"
+            )
 
 
 @dataclass(frozen=True)

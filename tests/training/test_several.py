@@ -1,0 +1,57 @@
+"""Several runs of one command: they go on, and one that fails does not take the others with it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from folders import contents
+from graphcon.cli import main
+from graphcon.training import run
+from graphcon.training.loop import LossError
+
+COMMAND = ["train", "cora-gcn", "--trainer.epochs", "1", "--model.channels", "4", "--trainer.threads", "1"]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_same_command_goes_on_where_it_was_stopped(here: Path, monkeypatch, capsys):
+    whole, train = here / "runs" / "cora-gcn", run.train
+    with monkeypatch.context() as stopping:
+        stopping.setattr(run, "train", lambda recipe, *a, **k: train(recipe, *a, **k) if recipe.seed == 0 else None)
+        assert main([*COMMAND, "--seeds", "2"]) == 130
+    assert "Saved. Type the same command again to go on" in capsys.readouterr().out
+    before = contents(whole / "split-0-seed-0")
+    assert main([*COMMAND, "--seeds", "2"]) == 0
+    assert "Goes on in runs/cora-gcn\n" in capsys.readouterr().out
+    assert contents(whole / "split-0-seed-0") == before
+    assert json.loads((whole / "metrics.json").read_text())["runs"] == 2
+    assert [path.name for path in (here / "runs").iterdir()] == ["cora-gcn"]
+
+
+def test_a_new_folder_is_taken_after_the_end_and_for_other_settings(here: Path):
+    assert main([*COMMAND, "--seeds", "2"]) == 0
+    assert main([*COMMAND, "--seeds", "2"]) == 0
+    (here / "runs" / "cora-gcn-2" / "metrics.json").unlink()  # as if it had been stopped
+    assert main([*COMMAND, "--seeds", "2", "--model.steps", "1"]) == 0
+    assert sorted(path.name for path in (here / "runs").iterdir()) == ["cora-gcn", "cora-gcn-2", "cora-gcn-3"]
+
+
+def test_a_run_that_diverges_is_told_by_its_folder_and_the_others_count(here: Path, monkeypatch, capsys):
+    train = run.train
+
+    def sometimes(recipe, *others, **options):
+        if recipe.seed == 1:
+            raise LossError("the loss became nan in epoch 1")
+        return train(recipe, *others, **options)
+
+    monkeypatch.setattr(run, "train", sometimes)
+    assert main([*COMMAND, "--seeds", "3", "--out", "several"]) == 1
+    told = capsys.readouterr()
+    assert "(2 runs)" in told.out
+    assert told.err.splitlines()[-1] == "graphcon: several/split-0-seed-1: the loss became nan in epoch 1"
+    assert json.loads((here / "several" / "metrics.json").read_text())["runs"] == 2
