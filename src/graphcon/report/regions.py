@@ -36,9 +36,10 @@ def regions(exact: bool = False) -> list[Region]:
             Region("oscillating", "decays while it oscillates", [*curve, (WIDTH, HEIGHT), (0.0, HEIGHT)]),
         ]
     turn = [1.0 - s for s in _grid(2.0)]  # both curves in one: from (0, 0) around (1, 1) to (0, 4)
+    triangle = [(0.0, 0.0), (2.0, 0.0), (0.0, 4.0)]
     return [
         Region("unstable", "grows without bound", whole),
-        Region("overdamped", "decays without oscillating", [(0.0, 0.0), (2.0, 0.0), (0.0, 4.0)]),
+        Region("overdamped", "decays, changing sign at every step where α·dt + γ·dt² > 2", triangle),
         Region("oscillating", "decays while it oscillates", [(1 - s * s, (1 - s) ** 2) for s in turn]),
     ]
 
