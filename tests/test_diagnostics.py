@@ -57,6 +57,15 @@ def test_orthogonal_features_fill_all_directions():
     assert mean_average_distance(x, ring(4)) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_a_state_that_has_all_but_vanished_or_exploded_keeps_its_energy_and_size_in_the_table(size: float):
+    x = torch.randn(NODES, CHANNELS, generator=torch.Generator().manual_seed(0))
+    measured, expected = measure_state(size * x, EDGES), measure_state(size * x.double(), EDGES)
+    for name in ("energy", "energy_by_degree", "size"):
+        assert measured[name] == pytest.approx(expected[name], rel=1e-4)
+        assert 0 < measured[name] < float("inf")
+
+
 def test_only_the_energies_that_are_not_relative_know_the_scale(x):
     small, large = (measure_state(scale * x, EDGES) for scale in (1.0, 1e-6))
     for name in ("energy_relative", "mad", "effective_rank", "rank"):
