@@ -11,14 +11,14 @@ from graphcon.report.scales import Scale, fit
 # Small enough that text stays readable on a phone, where the drawing is shown at three quarters.
 WIDTH, HEIGHT = 440, 300
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 20, 46
-STYLES = 6
+STYLES = 6  # colours, and as many dashes
 
 
 class Line(NamedTuple):
     """A series as it is drawn."""
 
     name: str
-    style: int
+    style: str  # the classes of its colour and its dashes
     paths: list[str]
     dots: list[tuple[float, float]]
     band: str
@@ -74,7 +74,12 @@ def _line(series: Series, number: int, across: Scale, up: Scale) -> Line:
         band = _path([*upper, *reversed(lower)])
     paths = [] if series.points else [_path(piece) for piece in pieces if len(piece) > 1]
     dots = places if series.points else [piece[0] for piece in pieces if len(piece) == 1]
-    return Line(series.name, number % STYLES, paths, dots, band)
+    return Line(series.name, _style(number), paths, dots, band)
+
+
+def _style(number: int) -> str:
+    """A colour with dashes of its own; where colours begin anew, each has other dashes than before."""
+    return f"s{number % STYLES} d{(number + number // STYLES) % STYLES}"
 
 
 def _stops(chart: Chart, across: Scale, up: Scale) -> list[dict[str, Any]]:

@@ -42,7 +42,8 @@ def stability_map(
         for i, (name, (dt, alpha, gamma)) in enumerate(models.items()):
             place = (alpha * dt, gamma * dt * dt)
             style = {"markersize": 9, "markeredgecolor": "black", "linestyle": "none", "clip_on": False, "zorder": 3}
-            axes.plot(*place, MARKERS[i % len(MARKERS)], color=PALETTE[i % len(PALETTE)], label=name, **style)
+            marker = MARKERS[(i + i // len(PALETTE)) % len(MARKERS)]  # another one where colours begin anew
+            axes.plot(*place, marker, color=PALETTE[i % len(PALETTE)], label=name, **style)
         if not exact:
             axes.plot(1, 1, "kx", linestyle="none", zorder=4, label="a plain GNN: α·dt = γ·dt² = 1")
             axes.text(0.35, 2.2, "oscillates", ha="center")
