@@ -223,6 +223,20 @@ def test_scales_keep_order_and_have_ticks_inside(log):
     assert Scale(0.0, 2.0, 0.0, 100.0).ticks()[1] == (25.0, "0.5")
 
 
+DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("size", [1e-9, 1e-5, 0.002, 0.02, 3.0, 800.0, 2e4, 4e5, 3e12])
+def test_what_is_written_at_a_tick_is_short_and_true(size, log):
+    for widest in (1.2, 1.7, 3.0):
+        scale = fit([size, widest * size], 0.0, 100.0, log)
+        unit = 10.0 ** int(scale.unit[2:].translate(DIGITS) or 0)
+        for place, text in scale.ticks():
+            assert len(text) <= 6
+            assert scale.at(float(text) * unit) == pytest.approx(place, abs=0.02)
+
+
 needs_browser = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
 
 

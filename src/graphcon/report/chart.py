@@ -28,6 +28,8 @@ class Drawing(NamedTuple):
     """All that the template needs of a chart."""
 
     chart: Chart
+    x_label: str
+    y_label: str
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
     lines: list[Line]
@@ -49,6 +51,8 @@ def draw(chart: Chart) -> Drawing:
     lines = [_line(series, i, across, up) for i, series in enumerate(chart.series)]
     return Drawing(
         chart,
+        _with_unit(chart.x_label, across),
+        _with_unit(chart.y_label, up),
         across.ticks(),
         up.ticks(),
         lines,
@@ -75,6 +79,10 @@ def _line(series: Series, number: int, across: Scale, up: Scale) -> Line:
     paths = [] if series.points else [_path(piece) for piece in pieces if len(piece) > 1]
     dots = places if series.points else [piece[0] for piece in pieces if len(piece) == 1]
     return Line(series.name, _style(number), paths, dots, band)
+
+
+def _with_unit(label: str, scale: Scale) -> str:
+    return f"{label}, in {scale.unit}" if scale.unit else label
 
 
 def _style(number: int) -> str:

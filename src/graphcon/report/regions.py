@@ -44,5 +44,19 @@ def regions(exact: bool = False) -> list[Region]:
     ]
 
 
+class Spot(NamedTuple):
+    """Where a model is marked, and whether that is where it is."""
+
+    x: float
+    y: float
+    inside: bool
+
+
+def on_map(damping: float, restoring: float) -> Spot:
+    """The place of a model on the map; at the edge for one that lies beyond it."""
+    x, y = min(damping, WIDTH), min(restoring, HEIGHT)
+    return Spot(x, y, (x, y) == (damping, restoring))
+
+
 def _grid(end: float) -> list[float]:
     return [end * i / _POINTS for i in range(_POINTS + 1)]

@@ -7,7 +7,7 @@ from torch import Tensor
 from graphcon.oscillator import GraphCON
 from graphcon.report.blocks import Area, Block, Chart, Series, Words
 from graphcon.report.evidence import Evidence
-from graphcon.report.regions import HEIGHT, WIDTH, regions
+from graphcon.report.regions import HEIGHT, WIDTH, on_map, regions
 
 HOW_TO_READ = (
     "The map shows what one step does to a node that is left alone, before any layer acts on it. It depends on dt, α "
@@ -48,9 +48,12 @@ def _places(core: GraphCON) -> list[tuple[float, float]]:
 
 
 def _series(name: str, core: GraphCON, places: list[tuple[float, float]]) -> Series:
-    x, y = zip(*((alpha * core.dt, gamma * core.dt**2) for alpha, gamma in places), strict=True)
-    labels = [f"dt = {core.dt:g}, α = {alpha:.4g}, γ = {gamma:.4g}" for alpha, gamma in places]
-    return Series(name, x, y, points=True, labels=labels)
+    spots = [on_map(alpha * core.dt, gamma * core.dt**2) for alpha, gamma in places]
+    labels = [
+        f"dt = {core.dt:g}, α = {alpha:.4g}, γ = {gamma:.4g}{'' if spot.inside else ', beyond the edge of the map'}"
+        for (alpha, gamma), spot in zip(places, spots, strict=True)
+    ]
+    return Series(name, [spot.x for spot in spots], [spot.y for spot in spots], points=True, labels=labels)
 
 
 def _map(series: list[Series], exact: bool) -> Chart:
