@@ -10,7 +10,7 @@ from graphcon.report.scales import Scale, fit
 
 # Small enough that text stays readable on a phone, where the drawing is shown at three quarters.
 WIDTH, HEIGHT = 440, 300
-LEFT, RIGHT, TOP, BOTTOM = 62, 14, 20, 46
+LEFT, RIGHT, TOP, BOTTOM = 72, 14, 20, 46
 STYLES = 6  # colours, and as many dashes
 
 
@@ -33,7 +33,7 @@ class Drawing(NamedTuple):
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
     lines: list[Line]
-    areas: list[tuple[str, str]]  # name, outline
+    areas: list[tuple[str, str, int]]  # name, outline, colour
     marks: list[tuple[float, str]]
     diagonal: str
     stops: list[dict[str, Any]]  # where a reader can stop, and what is said there
@@ -56,7 +56,7 @@ def draw(chart: Chart) -> Drawing:
         across.ticks(),
         up.ticks(),
         lines,
-        [(area.name, _path([(across.at(x), up.at(y)) for x, y in area.outline])) for area in chart.areas],
+        [(area.name, _path([(across.at(x), up.at(y)) for x, y in area.outline]), area.colour) for area in chart.areas],
         [(across.at(x), word) for x, word in chart.marks],
         _diagonal(across, up) if chart.diagonal else "",
         _stops(chart, across, up),

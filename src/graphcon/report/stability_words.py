@@ -14,6 +14,8 @@ HOW_TO_READ = (
     "and γ through two numbers only: α·dt, how much of the velocity a step takes away, and γ·dt², how hard it pulls "
     "back. Depth needs a place where the state neither blows up nor dies: the oscillating part, not too far right."
 )
+#: A regime has its colour on every map.
+COLOURS = {"unstable": 0, "overdamped": 1, "oscillating": 2}
 
 
 def stability_blocks(runs: dict[str, Evidence]) -> list[Block]:
@@ -57,7 +59,9 @@ def _series(name: str, core: GraphCON, places: list[tuple[float, float]]) -> Ser
 
 
 def _map(series: list[Series], exact: bool) -> Chart:
-    areas = [Area(f"{region.regime}: {region.meaning}", region.outline) for region in regions(exact)]
+    areas = [
+        Area(f"{region.regime}: {region.meaning}", region.outline, COLOURS[region.regime]) for region in regions(exact)
+    ]
     title = "Stability of the exact flow" if exact else "Stability of the paper's scheme"
     if not exact:
         plain = Series("a plain GNN in disguise", (1.0,), (1.0,), points=True, labels=("α·dt = γ·dt² = 1",))
