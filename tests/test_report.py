@@ -211,7 +211,7 @@ def test_an_unfinished_run_and_runs_that_cannot_be_compared_are_refused(pages: P
         assert message in capsys.readouterr().err
 
 
-def test_diagnose_writes_what_it_measured(runs: Path, tmp_path: Path):
+def test_diagnose_writes_what_it_measured(capsys, runs: Path, tmp_path: Path):
     assert cli.main(["diagnose", str(runs / "plain"), "--out", str(tmp_path / "run")]) == 0
     assert pl.read_csv(tmp_path / "run/diagnostics.csv")["step"].to_list() == [0, 1, 2, 3]
     command = ["diagnose", "--compare", "gcn,graphcon-gcn", "--depths", "2,4", "--channels", "4"]
@@ -219,6 +219,9 @@ def test_diagnose_writes_what_it_measured(runs: Path, tmp_path: Path):
     table = pl.read_csv(tmp_path / "both/diagnostics.csv")
     assert table.group_by("model", "depth", maintain_order=True).len()["len"].to_list() == [3, 3, 5, 5]
     assert {"steps.png", "depths.png"} <= {file.name for file in (tmp_path / "both").iterdir()}
+    told = capsys.readouterr().out
+    assert "effective" in told
+    assert "…" not in told  # no heading is cut
 
 
 @pytest.mark.parametrize(

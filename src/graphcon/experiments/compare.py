@@ -140,7 +140,7 @@ def _measure(cell: Cell, folder: RunFolder) -> Row:
         metric,
         metrics.get("val", {}).get(metric),
         metrics.get("test", {}).get(metric),
-        float(dirichlet_energy(state, data.edge_index, batch).mean()),  # pyright: ignore[reportArgumentType]  # data of one graph have edges
+        float(dirichlet_energy(state.double(), data.edge_index, batch).mean()),  # pyright: ignore[reportArgumentType]  # data of one graph have edges
         float(effective_rank(state, batch).mean()),
         json.loads(folder.log_file.read_text().splitlines()[-1])["seconds"],
         _megabytes(trained.model, batches),
