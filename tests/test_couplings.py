@@ -157,3 +157,13 @@ def test_attention_starts_as_a_wave_too():
 def test_what_has_no_square_map_cannot_start_as_a_wave(layer):
     with pytest.raises(ValueError, match="start='wave' is for gcn and gat"):
         start_as_wave(layer, 1.0)
+
+
+@pytest.mark.parametrize("layer", OWN, ids=str)
+def test_a_layer_takes_autocast_and_a_graph_of_no_nodes(layer):
+    x, edge_index = torch.randn(5, 8), random_graph(5, 6)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        torch.testing.assert_close(
+            layer(x.bfloat16(), edge_index).float(), layer(x, edge_index).float(), atol=0.1, rtol=0.1
+        )
+    assert layer(x[:0], edge_index[:, :0]).shape == (0, 8)

@@ -18,7 +18,9 @@ from graphcon.diagnostics import (
     node_homophily,
     numerical_rank,
     state_table,
+    trajectory_table,
 )
+from graphcon.models import GraphCONNet
 
 from graphs import random_graph, ring, star
 
@@ -55,6 +57,42 @@ def test_orthogonal_features_fill_all_directions():
     assert numerical_rank(x) == 4
     assert mean_average_distance(x) == pytest.approx(1.0)
     assert mean_average_distance(x, ring(4)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_state_that_is_not_finite_is_not_told_to_be_smooth(bad: float):
+    x = torch.randn(NODES, CHANNELS)
+    x[0, 0] = bad
+    measured = measure_state(x, EDGES)
+    for name in ("energy_relative", "energy_relative_by_degree", "effective_rank", "mad"):
+        assert measured[name] != measured[name], name  # NaN
+
+
+def test_half_precision_is_measured_in_single():
+    x = torch.randn(NODES, CHANNELS).bfloat16()
+    assert measure_state(x, EDGES) == measure_state(x.float(), EDGES)
+    assert mean_average_distance(x, EDGES) == mean_average_distance(x.float(), EDGES)
+
+
+def test_what_are_no_edges_is_refused_by_name():
+    x = torch.randn(NODES, CHANNELS)
+    with pytest.raises(ValueError, match="use edge_index.t()"):
+        dirichlet_energy(x, EDGES.t())
+    with pytest.raises(ValueError, match="edge_index names node"):
+        mean_average_distance(x, EDGES + 1)
+    with pytest.raises(TypeError, match="edge_index is a sparse matrix"):
+        dirichlet_energy(x, torch.eye(NODES).to_sparse())
+    with pytest.raises(ValueError, match="has no edge_index"):
+        trajectory_table(GraphCONNet(CHANNELS, 4, 2), Data(x=x))
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_a_state_that_has_all_but_vanished_or_exploded_keeps_its_energy_and_size_in_the_table(size: float):
+    x = torch.randn(NODES, CHANNELS, generator=torch.Generator().manual_seed(0))
+    measured, expected = measure_state(size * x, EDGES), measure_state(size * x.double(), EDGES)
+    for name in ("energy", "energy_by_degree", "size"):
+        assert measured[name] == pytest.approx(expected[name], rel=1e-4)
+        assert 0 < measured[name] < float("inf")
 
 
 def test_only_the_energies_that_are_not_relative_know_the_scale(x):

@@ -3,10 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
 import torch
 from torch_geometric.nn import GCNConv
 
-from graphcon import GraphCON
+from graphcon import GraphCON, data
 from graphcon.stability import analyse
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +30,18 @@ def test_the_examples_of_the_page_on_diagnostics_run_as_printed(capsys):
         exec(block, names)
     assert len(names["table"]) == 33
     assert len(names["norms"].states) == 9
+
+
+def test_the_examples_of_other_formats_run_as_printed(tmp_path: Path, monkeypatch):
+    networkx = pytest.importorskip("networkx")
+    monkeypatch.chdir(tmp_path)
+    graph = networkx.karate_club_graph()
+    networkx.write_graphml(graph, "graph.graphml")
+    lines = [line for line in (ROOT / "docs/data.md").read_text().splitlines() if 'target="club"' in line]
+    assert len(lines) == 2
+    for line in lines:
+        dataset, _ = eval(line, {"data": data, "graph": graph})
+        assert dataset.data.num_nodes == 34
 
 
 def test_the_guide_quotes_the_stability_in_its_own_words():

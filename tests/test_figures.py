@@ -19,7 +19,9 @@ from graphcon.report import (
     stability_map,
     states_figure,
 )
-from graphcon.report.regions import HEIGHT, WIDTH, regions
+from graphcon.report.blocks import Chart, Series
+from graphcon.report.chart import draw
+from graphcon.report.regions import HEIGHT, WIDTH, on_map, regions
 from graphcon.stability import analyse, analyse_exact
 
 from graphs import ring
@@ -47,6 +49,16 @@ def test_the_molecule_starts_as_its_drawing_and_oscillates():
     bonds = (found.xs[0][found.edge_index[0]] - found.xs[0][found.edge_index[1]]).norm(dim=-1)
     assert 1.1 < bonds.min() <= bonds.max() < 1.6  # a drawing, in its own unit
     assert torch.allclose(found.xs[0].mean(0), torch.zeros(2), atol=1e-5)
+
+
+def test_a_model_beyond_the_map_is_marked_at_its_edge():
+    assert on_map(0.5, 0.25) == (0.5, 0.25, True)
+    assert on_map(3.0, 6.0) == (WIDTH, HEIGHT, False)
+
+
+def test_no_two_lines_of_a_chart_look_alike():
+    series = [Series(f"model {i}", (0.0, 1.0), (float(i), 0.0)) for i in range(20)]
+    assert len({line.style for line in draw(Chart("many", "step", "energy", series)).lines}) == 20
 
 
 def test_an_unknown_molecule_is_refused():

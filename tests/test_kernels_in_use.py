@@ -1,5 +1,6 @@
 """What people do with layers, on the kernels: the result is that of the layer's own path."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -88,6 +89,13 @@ def _changed_in_place(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
     return _gradients(network, network(x, edge_index).mul_(2).sum())
 
 
+def _traced(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch.jit goes, and tells of every size it takes for fixed
+        program = torch.jit.trace(network, (x, edge_index))
+    return program(x, edge_index[:, :-3])  # pyright: ignore[reportCallIssue]
+
+
 @pytest.mark.parametrize(
     "use",
     [
@@ -102,6 +110,7 @@ def _changed_in_place(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
         _own_forward,
         _one_row_for_all,
         _changed_in_place,
+        _traced,
     ],
 )
 @pytest.mark.parametrize("name", ["gcn", "gat", "transformer", "gated gcn"])

@@ -217,6 +217,50 @@ def test_input_of_another_width_is_refused_by_name():
         GraphCONNet(FEATURES, 8, 3, 2)(torch.randn(NODES, 6), _data().edge_index)
 
 
+LONG, CATEGORIES = torch.zeros(NODES, 2, dtype=torch.long), {"in_channels": 0, "num_categories": (3, 4)}
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "error", "message"),
+    [
+        ({}, {"x": None}, TypeError, r"x is a NoneType, but must be a tensor of shape \[nodes, 5\]"),
+        ({}, {"x": {"paper": torch.randn(NODES, FEATURES)}}, TypeError, "x is a dict, but must be a tensor"),
+        ({}, {"x": torch.ones(NODES, FEATURES).long()}, TypeError, "x is torch.int64.*use x.float()"),
+        ({}, {"x": torch.ones(NODES, FEATURES).double()}, TypeError, "x is torch.float64, but the network is"),
+        ({}, {"x_categories": LONG}, ValueError, "x_categories is given, but .*without num_categories"),
+        ({"task": "graph"}, {"batch": LONG[:3, 0]}, ValueError, r"batch has shape \[3\].*each of 10 nodes"),
+        ({"task": "graph"}, {"batch": torch.zeros(NODES)}, TypeError, "batch is torch.float32"),
+        (CATEGORIES, {"x_categories": LONG}, ValueError, "in_channels=0: give categories as x_categories"),
+        (CATEGORIES, {"x": None}, TypeError, r"x_categories is a NoneType.*\[nodes, 2\]"),
+        (CATEGORIES, {"x": None, "x_categories": LONG.float()}, TypeError, "use x_categories.long()"),
+        (CATEGORIES, {"x": None, "x_categories": LONG[:, :1]}, ValueError, r"x_categories has shape \[10, 1\]"),
+        (CATEGORIES, {"x": None, "x_categories": LONG + 3}, ValueError, "holds 3 in column 0, but .* are 0 to 2"),
+    ],
+)
+def test_input_that_it_was_not_made_for_is_refused_by_name(options: dict, given: dict, error: type, message: str):
+    network = GraphCONNet(**({"in_channels": FEATURES, "hidden_channels": 8, "num_layers": 3} | options))
+    with pytest.raises(error, match=message):
+        network(**({"x": _data().x, "edge_index": _data().edge_index} | given))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((5, 0, 3, 2), {}, ValueError, "hidden_channels=0, but hidden_channels must be at least 1"),
+        ((5, "8", 3, 2), {}, TypeError, "hidden_channels='8' is a str, but must be a whole number"),
+        ((5, 8, 3, 0), {}, ValueError, "out_channels=0"),
+        ((-2, 8, 3, 2), {}, ValueError, "in_channels=-2, but in_channels must be at least -1"),
+        ((0, 8, 3, 2), {}, ValueError, "in_channels=0 without num_categories"),
+        ((5, 8, 3, 2), {"coupling": GCNConv}, TypeError, "must be a name, a layer, or a list"),
+        ((5, 8, 3, 2), {"coupling": GCNConv(4, 4)}, ValueError, "takes 4 channels, but .*hidden_channels=8"),
+        ((5, 8, 3, 2), {"coupling": [GCNConv(8, 8)] * 2}, ValueError, "num_layers=3, but coupling lists 2 layers"),
+    ],
+)
+def test_a_network_that_cannot_be_is_refused_when_it_is_made(arguments, options: dict, error: type, message: str):
+    with pytest.raises(error, match=message):
+        GraphCONNet(*arguments, **options)
+
+
 def test_an_option_that_nobody_has_is_refused_with_those_there_are():
     with pytest.raises(
         TypeError, match="jk: neither an option of the network nor of coupling 'gcn', which has .*improved"

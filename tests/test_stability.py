@@ -96,6 +96,20 @@ def test_the_regime_has_a_name(dt: float, alpha: float, gamma: float, regime: st
     assert bool(verdict.cure) == (regime in ("degenerate", "unstable"))
 
 
+@given(dt=steps, alpha=numbers, gamma=numbers)
+def test_the_words_tell_whether_the_sign_changes_at_every_step(dt: float, alpha: float, gamma: float):
+    verdict = analyse(dt, alpha, gamma)
+    low, high = sorted(np.linalg.eigvals(_matrix(dt, alpha, gamma)).real)
+    if verdict.regime == "overdamped" and gamma > 0 and abs(low + high) > 1e-6:
+        assert ("changes sign at every one" in verdict.explanation) == (low + high < 0)
+        assert ("without oscillating" in verdict.explanation) == (low + high > 0)
+
+
+def test_a_step_on_the_border_is_not_said_to_grow():
+    assert "does not decay" in analyse(dt=2.0, alpha=0.0, gamma=1.0).explanation
+    assert "grows by" in analyse(dt=2.1, alpha=0.0, gamma=1.0).explanation
+
+
 @pytest.mark.parametrize(
     ("alpha", "gamma", "regime"),
     [(1.0, 1.0, "oscillating"), (0.0, 9.0, "conservative"), (3.0, 1.0, "overdamped"), (0.0, 0.0, "unstable")],

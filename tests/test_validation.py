@@ -89,6 +89,13 @@ X = torch.randn(6, 4)
         (X, ring(), {"y": 0.0}, TypeError, "y is a float"),
         (X, ring(), {"y": X.double()}, TypeError, "y is torch.float64 and x is torch.float32.*use y.to"),
         (X.double(), ring(), {}, TypeError, r"x is torch.float64, but the parameters of coupling GCNConv\(4, 4\)"),
+        (
+            X,
+            ring(),
+            {"edge_weight": torch.ones(12).double()},
+            TypeError,
+            "edge_weight is torch.float64 and x is torch.fl",
+        ),
         (X, ring(), {"edge_weight": torch.ones(5)}, ValueError, r"edge_weight has shape \[5\], but edge_index has 12"),
     ],
 )

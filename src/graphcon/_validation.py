@@ -22,6 +22,15 @@ def check_number(name: str, value: Any, *, positive: bool) -> float:
     return float(value)
 
 
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """Returns a whole number that is not below the least."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}, but must be a whole number")
+    if value < least:
+        raise ValueError(f"{name}={value}, but {name} must be at least {least}")
+    return int(value)
+
+
 def check_probability(name: str, value: Any) -> float:
     """Returns a probability in [0, 1)."""
     value = check_number(name, value, positive=False)
@@ -193,17 +202,17 @@ def arguments_after_x(layer: Module) -> tuple[str, ...]:
     return tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD)[1:]
 
 
-def check_graph(given: dict[str, Any], num_nodes: int) -> None:
-    """Refuses edges as :func:`check_edge_index` does, and weights or features of another number of edges.
+def check_graph(given: dict[str, Any], x: Tensor) -> None:
+    """Refuses edges as :func:`check_edge_index` does, and weights or features of another number of edges or type.
 
     Args:
         given: What a layer is given, by name.
-        num_nodes: The number of nodes.
+        x: The node features.
     """
     edge_index = given.get("edge_index")
     if edge_index is None:
         return
-    check_edge_index(edge_index, num_nodes)
+    check_edge_index(edge_index, x.size(-2))
     if type(edge_index) is not Tensor or edge_index.layout is not torch.strided:
         return
     for name in ("edge_weight", "edge_attr"):
@@ -213,6 +222,16 @@ def check_graph(given: dict[str, Any], num_nodes: int) -> None:
                 f"{name} has shape {list(value.shape)}, but edge_index has {edge_index.size(1)} edges: "
                 f"it must have a row for each"
             )
+        check_same_type(name, value, x)
+
+
+def check_same_type(name: str, value: Any, x: Tensor) -> None:
+    """Refuses real numbers of another type than x has, which would make the state one of that type."""
+    if not isinstance(value, Tensor) or not value.is_floating_point() or value.dtype == x.dtype:
+        return
+    if not torch.is_autocast_enabled(x.device.type):
+        cure = f"use {name}.to({x.dtype})"
+        raise TypeError(f"{name} is {value.dtype} and x is {x.dtype}, but both must be of one type: {cure}")
 
 
 def check_edge_index(edge_index: Any, num_nodes: int) -> None:

@@ -202,7 +202,7 @@ class GraphCON(Module):
         """Checks what comes in; returns the walk ``(first, last, x, y, *carried) -> state`` and the first state."""
         if not torch.compiler.is_compiling():
             validation.check_state(x, y, self._layer(0))
-            validation.check_graph(dict(zip(self._takes, args, strict=False)) | kwargs, x.size(-2))
+            validation.check_graph(dict(zip(self._takes, args, strict=False)) | kwargs, x)
             self._materialize(x)
         couplings = [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
         if None in couplings and not torch.compiler.is_compiling():  # kernels take their like alone

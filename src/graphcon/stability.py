@@ -32,8 +32,9 @@ class Stability:
     r"""What the uncoupled step does to the state.
 
     Attributes:
-        regime: ``degenerate`` (equal to a plain GNN), ``unstable``, ``overdamped`` (decays without oscillating),
-            ``oscillating`` (decays while oscillating) or ``conservative`` (oscillates for ever).
+        regime: ``degenerate`` (equal to a plain GNN), ``unstable``, ``overdamped`` (decays without oscillating, or
+            with a sign that changes at every step), ``oscillating`` (decays while oscillating) or ``conservative``
+            (oscillates for ever).
         max_dt: The step is stable for ``0 < dt < max_dt``; 0 where no step is, infinity where every step is.
         spectral_radius: The factor by which the state shrinks or grows in one step, in the long run.
         explanation: The regime in words.
@@ -99,14 +100,14 @@ def analyse(dt: float, alpha: float, gamma: float) -> Stability:
     if not dt < max_dt * (1.0 - _TOLERANCE):
         if max_dt == 0.0:
             return Stability("unstable", max_dt, radius, _DRIFT, _DRIFT_CURE)
-        explanation = f"dt = {dt:g} is not below {max_dt:.4g}, and the state grows by {radius:.3g} a step."
+        growth = f"grows by {radius:.3g} a step" if radius > 1.005 else "does not decay"
+        explanation = f"dt = {dt:g} is not below {max_dt:.4g}, and the state {growth}."
         cure = f"Take dt < {max_dt:.4g}, smaller alpha or gamma, or integrator='strang', which has no such limit."
         return Stability("unstable", max_dt, radius, explanation, cure)
     if gamma == 0.0:
         return Stability("overdamped", max_dt, radius, _AT_REST)
     if discriminant >= -_TOLERANCE:
-        sign = " The velocity changes sign at every step (alpha*dt > 1)." if damping > 1.0 else ""
-        return Stability("overdamped", max_dt, radius, _decay(radius) + sign)
+        return Stability("overdamped", max_dt, radius, _decay(radius, alternating=trace < 0.0))
     period = 2.0 * math.pi / math.acos(trace / (2.0 * math.sqrt(determinant)))
     if alpha == 0.0:
         return Stability("conservative", max_dt, 1.0, f"oscillates for ever, one turn in {period:.3g} steps.")
@@ -168,5 +169,6 @@ def analyse_exact(dt: float, alpha: float, gamma: float) -> Stability:
     return Stability("overdamped", math.inf, radius, _AT_REST if gamma == 0.0 else _decay(radius))
 
 
-def _decay(radius: float) -> str:
-    return f"decays by {radius:.3g} a step without oscillating."
+def _decay(radius: float, alternating: bool = False) -> str:
+    """In words; a negative eigenvalue, which a step has that is too long for the pull, turns the sign every time."""
+    return f"decays by {radius:.3g} a step {'and changes sign at every one' if alternating else 'without oscillating'}."

@@ -9,6 +9,7 @@ from torch_geometric.nn import GCNConv
 
 import graphcon
 from graphcon import GraphCON
+from graphcon.data import Split
 from graphcon.errors import InputError
 from graphcon.models import GraphCONNet
 
@@ -67,6 +68,30 @@ def test_what_cannot_be_fitted_is_refused_by_name():
         graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), optimizer="Adam")
     with pytest.raises(InputError, match="the model has 2 outputs, but the target has 3 classes"):
         graphcon.fit(GraphCONNet(5, 8, 2, 2), _small_graph(), epochs=1)
+
+
+def test_a_split_of_ones_own_is_used_with_a_data_set_too():
+    dataset = graphcon.data.convert.from_pyg(_small_graph())
+    own = Split("own", torch.arange(3), torch.arange(3, 6), torch.arange(6, 60), 60, "node")
+    seen = []
+
+    class Watching(GraphCONNet):
+        def forward(self, x, edge_index):
+            out = super().forward(x, edge_index)
+            if self.training:
+                out.register_hook(lambda grad: seen.append(grad.abs().sum(1).nonzero().flatten().tolist()))
+            return out
+
+    graphcon.fit(Watching(5, 8, 2, 3), dataset, split=own, epochs=1)
+    assert seen == [[0, 1, 2]]
+    with pytest.raises(InputError, match="divides 9 nodes, but data has 60 nodes to divide"):
+        graphcon.fit(
+            GraphCONNet(5, 8, 2, 3),
+            dataset,
+            split=Split("own", *(torch.arange(3 * i, 3 * i + 3) for i in range(3)), 9, "node"),
+        )
+    with pytest.raises(TypeError, match=r"data='cora' is a name: load it first"):
+        graphcon.fit(GraphCONNet(5, 8, 2, 3), "cora")  # pyright: ignore[reportArgumentType]
 
 
 def test_a_column_of_classes_is_taken_as_ogb_has_it():

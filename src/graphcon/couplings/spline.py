@@ -71,8 +71,8 @@ class SplineConv(Module):
         points = len(self.weight)
         pulled = (share.unsqueeze(-1) * x[edge_index[0]].unsqueeze(1)).flatten(0, 1)  # [edges * corners, in]
         place = (edge_index[1].unsqueeze(1) * points + point).view(-1, 1).expand(-1, x.size(1))
-        summed = x.new_zeros(x.size(0) * points, x.size(1)).scatter_add(0, place, pulled)
-        out = summed.view(x.size(0), -1) @ self.weight.flatten(0, 1) / count
+        summed = pulled.new_zeros(x.size(0) * points, x.size(1)).scatter_add(0, place, pulled)
+        out = summed.view(x.size(0), points * x.size(1)) @ self.weight.flatten(0, 1) / count
         out = out if self.lin is None else out + self.lin(x)
         return out if self.bias is None else out + self.bias
 

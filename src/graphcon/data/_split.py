@@ -79,6 +79,8 @@ class Split:
 
     def mask(self, part: Part) -> Tensor:
         """A part as a boolean mask of length ``size``."""
+        if part not in PARTS:
+            raise InputError(f"part={part!r} is unknown; choose one of {', '.join(map(repr, PARTS))}.")
         mask = torch.zeros(self.size, dtype=torch.bool)
         mask[getattr(self, part)] = True
         return mask

@@ -1,7 +1,23 @@
 """Sums per graph, so that every measure has one answer for one graph and one per graph for a batch."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
+
+from graphcon._validation import check_edge_index
+
+
+def in_single_precision(x: Tensor) -> Tensor:
+    """The features as they are, or in single precision where they have less: sums of half precision lose too much."""
+    return x if x.dtype in (torch.float32, torch.float64) else x.float()
+
+
+def check_edges(edge_index: Any, nodes: int) -> None:
+    """Refuses what is no tensor of edges between the nodes."""
+    check_edge_index(edge_index, nodes)
+    if not isinstance(edge_index, Tensor) or edge_index.layout is not torch.strided:
+        raise TypeError("edge_index is a sparse matrix, but a measure needs the edges as a tensor of shape [2, edges]")
 
 
 def graph_of_nodes(x: Tensor, batch: Tensor | None) -> Tensor:

@@ -4,7 +4,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from graphcon.diagnostics._per_graph import answer, count, graph_of_nodes, sum_per_graph
+from graphcon.diagnostics._per_graph import (
+    answer,
+    check_edges,
+    count,
+    graph_of_nodes,
+    in_single_precision,
+    sum_per_graph,
+)
 
 
 def mean_average_distance(x: Tensor, edge_index: Tensor | None = None, batch: Tensor | None = None) -> Tensor:
@@ -27,7 +34,9 @@ def mean_average_distance(x: Tensor, edge_index: Tensor | None = None, batch: Te
     Returns:
         The distance ``[...]``, or ``[..., graphs]`` for a batch.
     """
-    graph, graphs = graph_of_nodes(x, batch), count(batch)
+    if edge_index is not None:
+        check_edges(edge_index, x.size(-2))
+    x, graph, graphs = in_single_precision(x), graph_of_nodes(x, batch), count(batch)
     tiny = torch.finfo(x.dtype).tiny
     # By the largest entry first: squares of a state that has all but vanished would be zero. Zeros stay zeros.
     unit = normalize(x / x.abs().amax(-1, keepdim=True).clamp(min=tiny), dim=-1, eps=tiny)

@@ -8,7 +8,14 @@ import torch
 from torch import Tensor
 from torch_geometric.utils import degree
 
-from graphcon.diagnostics._per_graph import answer, count, graph_of_nodes, sum_per_graph
+from graphcon.diagnostics._per_graph import (
+    answer,
+    check_edges,
+    count,
+    graph_of_nodes,
+    in_single_precision,
+    sum_per_graph,
+)
 
 
 def dirichlet_energy(
@@ -35,7 +42,8 @@ def dirichlet_energy(
     Returns:
         The energy ``[...]``, or ``[..., graphs]`` for a batch.
     """
-    graph, graphs = graph_of_nodes(x, batch), count(batch)
+    check_edges(edge_index, x.size(-2))
+    x, graph, graphs = in_single_precision(x), graph_of_nodes(x, batch), count(batch)
     if relative:  # squares of a state that has all but vanished would be zero
         x = x / x.abs().amax((-2, -1), keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
     seen = x
@@ -43,7 +51,7 @@ def dirichlet_energy(
         seen = x / (1 + degree(edge_index[1], x.size(-2), dtype=x.dtype)).sqrt().unsqueeze(-1)
     energy = sum_per_graph(_squared_differences(seen, edge_index), graph[edge_index[1]], graphs)
     size = sum_per_graph(x.square().sum(-1), graph, graphs) if relative else graph.bincount(minlength=graphs)
-    return answer(torch.where(size > 0, energy / size, 0.0), batch)
+    return answer(torch.where(size == 0, 0.0, energy / size), batch)  # NaN stays NaN: it is not smooth
 
 
 def coupled_energy(x: Tensor, y: Tensor, edge_index: Tensor, edge_weight: Tensor) -> Tensor:

@@ -1,5 +1,6 @@
 """All measures of every state of a model, as a table."""
 
+import math
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,6 +12,7 @@ from torch.nn import Module
 from torch_geometric.data import Data
 
 from graphcon._calling import arguments
+from graphcon.diagnostics._per_graph import in_single_precision
 from graphcon.diagnostics.distance import mean_average_distance
 from graphcon.diagnostics.energy import dirichlet_energy
 from graphcon.diagnostics.gradient_norms import gradient_norms
@@ -26,18 +28,29 @@ def measure_state(x: Tensor, edge_index: Tensor, batch: Tensor | None = None) ->
         edge_index (torch.Tensor): The edges, ``[2, edges]``.
         batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
     """
+    x = in_single_precision(x)
+    # Squares of 1e-25 or of 1e25 are zero or infinite in single precision, so they are taken of a state of size 1.
+    largest = float(x.abs().max()) if x.numel() else 0.0
+    scale = largest if 0.0 < largest < math.inf else 1.0
+    unit = x / scale
     effective, numerical = both_ranks(x, batch)
-    measures = {
-        "energy": dirichlet_energy(x, edge_index, batch),
-        "energy_by_degree": dirichlet_energy(x, edge_index, batch, by_degree=True),
+    of_the_state = {
+        "energy": scale * scale * _mean(dirichlet_energy(unit, edge_index, batch)),
+        "energy_by_degree": scale * scale * _mean(dirichlet_energy(unit, edge_index, batch, by_degree=True)),
+    }
+    of_its_form = {
         "energy_relative": dirichlet_energy(x, edge_index, batch, relative=True),
         "energy_relative_by_degree": dirichlet_energy(x, edge_index, batch, by_degree=True, relative=True),
         "mad": mean_average_distance(x, edge_index, batch),
         "effective_rank": effective,
         "rank": numerical,
-        "size": x.square().mean().sqrt(),
     }
-    return {name: float(value.mean()) for name, value in measures.items()}
+    size = scale * _mean(unit.square().mean().sqrt())
+    return of_the_state | {name: _mean(value) for name, value in of_its_form.items()} | {"size": size}
+
+
+def _mean(per_graph: Tensor) -> float:
+    return float(per_graph.mean())
 
 
 def state_table(states: Iterable[Tensor], edge_index: Tensor, batch: Tensor | None = None) -> pl.DataFrame:
@@ -78,8 +91,8 @@ def trajectory_table(model: Module, data: Data, loss: Callable[[Tensor], Tensor]
     """
     rows: list[dict[str, Any]] = []
     edge_index, batch, nodes = data.edge_index, data.get("batch"), data.num_nodes
-    assert edge_index is not None
-    assert nodes is not None
+    if edge_index is None or nodes is None:
+        raise ValueError(f"data={data} has no edge_index: the measures compare neighbours, so it must have the edges")
 
     def see(state: Tensor) -> None:
         rows.append({"step": len(rows)} | measure_state(check_rows(state, nodes), edge_index, batch))

@@ -154,7 +154,7 @@ def _measure(cell: Cell, folder: RunFolder) -> Row:
         metric,
         metrics.get("val", {}).get(metric),
         metrics.get("test", {}).get(metric),
-        float(dirichlet_energy(state, data.edge_index, batch).mean()),  # pyright: ignore[reportArgumentType]  # data of one graph have edges
+        float(dirichlet_energy(state.double(), data.edge_index, batch).mean()),  # pyright: ignore[reportArgumentType]  # data of one graph have edges
         float(effective_rank(state, batch).mean()),
         folder.seconds(),
         _megabytes(trained.model, batches),

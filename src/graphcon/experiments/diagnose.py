@@ -109,7 +109,8 @@ def _some_steps(table: pl.DataFrame, title: str) -> Table:
 def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", box=SIMPLE)
     for i, name in enumerate(columns):
-        table.add_column(name, justify="right" if i else "left", no_wrap=not i)
+        widest = max(map(len, name.split()), default=0)  # a heading is broken between words, not within
+        table.add_column(name, justify="right" if i else "left", no_wrap=not i, min_width=widest)
     return table
 
 

@@ -93,9 +93,11 @@ def _ordinary(value: Any) -> bool:
 
 
 def _transformed() -> bool:
-    """Whether torch.func or forward-mode differentiation is at work, which cannot look into an op."""
+    """Whether torch.func, forward-mode differentiation or torch.jit is at work, which cannot look into an op."""
     if torch.compiler.is_compiling():
         return False
+    if torch._C._is_tracing():
+        return True
     return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None  # pyright: ignore  # torch has no public name for it
 
 

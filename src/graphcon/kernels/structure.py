@@ -151,7 +151,7 @@ _lock = threading.RLock()
 
 def is_traced() -> bool:
     """Whether a program is being made, and what there is are not the values."""
-    return torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0
+    return torch.compiler.is_compiling() or torch._C._is_tracing() or torch._C._len_torch_dispatch_stack() > 0
 
 
 def constant(value: float, length: int, like: Tensor) -> Tensor:

@@ -4,14 +4,15 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import torch
 from torch import Tensor
 from torch.nn import Dropout, Identity, Module, ModuleList
 from torch_geometric.nn import Linear, global_add_pool, global_max_pool, global_mean_pool, inits
 
 from graphcon import couplings
-from graphcon._validation import check_choice, check_probability
+from graphcon._validation import check_choice, check_count, check_probability, width
 from graphcon.models.core import Core, taken_by
-from graphcon.models.inputs import InputEncoder
+from graphcon.models.inputs import InputEncoder, check_inputs
 
 READOUTS: dict[str, Callable[..., Tensor]] = {
     "sum": global_add_pool,
@@ -64,6 +65,8 @@ class GraphNet(Module):
         act_on: str = "first",
     ):
         super().__init__()
+        if out_channels is not None:
+            check_count("out_channels", out_channels)
         self.in_channels, self.hidden_channels = in_channels, hidden_channels
         width = core.out_channels if isinstance(core, Core) else hidden_channels
         self.out_channels = width if out_channels is None else out_channels
@@ -117,6 +120,7 @@ class GraphNet(Module):
         kwargs |= {name: value for name, value in nodewise.items() if name in self.takes and value is not None}
         x = self._act("last", self.embed(x, edge_index, x_categories, **kwargs))
         if self.task == "graph":
+            _check_batch(batch, x)
             x = READOUTS[self.readout](x, batch, batch_size)
         return self.decoder(self.output_dropout(x))
 
@@ -126,6 +130,8 @@ class GraphNet(Module):
 
     def start(self, x: Tensor | None, x_categories: Tensor | None = None) -> Tensor:
         """The first state of the core, ``[nodes, hidden_channels]``."""
+        if not torch.compiler.is_compiling():
+            check_inputs(self.encoder, x, x_categories)
         return self._act("first", self.encoder(x, x_categories))
 
     def _act(self, place: str, x: Tensor) -> Tensor:
@@ -151,6 +157,7 @@ def build_layers(
     coupling: str | Module | Sequence[Module], channels: int, steps: int, shared: bool, options: dict[str, Any]
 ) -> tuple[list[Module], bool]:
     """The layers a user asks for, and whether the one there is serves all steps."""
+    check_count("hidden_channels", channels)
     if isinstance(coupling, str):
         return [couplings.build(coupling, channels, **options) for _ in range(1 if shared else steps)], shared
     if options:
@@ -159,5 +166,28 @@ def build_layers(
             "give them to the layer, or the coupling by name"
         )
     if isinstance(coupling, Module) and not isinstance(coupling, ModuleList):
-        return [coupling], True
-    return list(coupling), False
+        return [_fitting(coupling, channels)], True
+    if not isinstance(coupling, Sequence | ModuleList):
+        raise TypeError(f"coupling={coupling!r} must be a name, a layer, or a list with one layer per step")
+    if len(coupling) != steps:
+        raise ValueError(f"num_layers={steps}, but coupling lists {len(coupling)} layers: it must list one per step")
+    return [_fitting(layer, channels) for layer in coupling], False
+
+
+def _fitting(layer: Any, channels: int) -> Module:
+    """Refuses a layer that says it takes another width than the state has."""
+    if isinstance(layer, Module) and (own := width(layer)) not in (None, channels):
+        raise ValueError(
+            f"coupling {layer} takes {own} channels, but the state has hidden_channels={channels}: make both equal"
+        )
+    return layer
+
+
+def _check_batch(batch: Any, x: Tensor) -> None:
+    if batch is None or torch.compiler.is_compiling():
+        return
+    if not isinstance(batch, Tensor) or batch.is_floating_point():
+        told = f"is {batch.dtype}" if isinstance(batch, Tensor) else f"is a {type(batch).__name__}"
+        raise TypeError(f"batch {told}, but must be a torch.int64 tensor with the graph of every node")
+    if batch.shape != x.shape[:1]:
+        raise ValueError(f"batch has shape {list(batch.shape)}, but must tell the graph of each of {len(x)} nodes")

@@ -1,11 +1,12 @@
-from typing import cast
+from typing import Any, cast
 
+import torch
 from torch import Tensor
 from torch.nn import Dropout, Embedding, Module, ModuleList
 from torch_geometric.nn import Linear
 
 from graphcon import kernels
-from graphcon._validation import check_probability
+from graphcon._validation import check_count, check_probability
 
 
 class InputEncoder(Module):
@@ -23,6 +24,8 @@ class InputEncoder(Module):
     def __init__(self, in_channels: int, out_channels: int, num_categories: tuple[int, ...] = (), dropout: float = 0.0):
         super().__init__()
         self.dropout = Dropout(check_probability("input_dropout", dropout))
+        if check_count("in_channels", in_channels, -1) == 0 and not num_categories:
+            raise ValueError("in_channels=0 without num_categories leaves nothing to read: give one of the two")
         self.in_channels, self.out_channels, self.num_categories = in_channels, out_channels, num_categories
         self.lin = Linear(in_channels, out_channels) if in_channels else None
         self.embeddings = ModuleList(Embedding(size, out_channels) for size in num_categories)
@@ -58,3 +61,54 @@ class InputEncoder(Module):
     def __repr__(self) -> str:
         categories = f", num_categories={self.num_categories}" if self.num_categories else ""
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}{categories})"
+
+
+def check_inputs(encoder: InputEncoder, x: Any, categories: Any) -> None:
+    """Refuses numbers or categories of nodes that the encoder was not made for, or that are missing."""
+    if encoder.lin is None:
+        if x is not None and not (isinstance(x, Tensor) and x.numel() == 0):
+            cure = "give categories as x_categories, and None for x" if encoder.num_categories else "give None"
+            raise ValueError(f"x is given, but the network has in_channels=0: {cure}")
+    else:
+        _check_numbers(x, encoder.lin)
+    if encoder.num_categories:
+        _check_categories(categories, encoder.num_categories)
+    elif categories is not None:
+        raise ValueError("x_categories is given, but the network was made without num_categories: it has no use for it")
+
+
+def _check_numbers(x: Any, lin: Linear) -> None:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"x is a {type(x).__name__}, but must be a tensor of shape [nodes, {lin.in_channels}]")
+    if not x.is_floating_point():
+        raise TypeError(f"x is {x.dtype}, but features are real numbers: use x.float()")
+    own = lin.weight.dtype
+    if x.dtype != own and not torch.is_autocast_enabled(x.device.type):
+        raise TypeError(f"x is {x.dtype}, but the network is {own}: use x.to({own}), or model.to({x.dtype})")
+
+
+def _check_categories(categories: Any, sizes: tuple[int, ...]) -> None:
+    if not isinstance(categories, Tensor):
+        raise TypeError(
+            f"x_categories is a {type(categories).__name__}, but must be a tensor of shape [nodes, {len(sizes)}], as "
+            f"the network has num_categories={sizes}"
+        )
+    if categories.is_floating_point() or categories.dtype == torch.bool:
+        raise TypeError(
+            f"x_categories is {categories.dtype}, but categories are whole numbers: use x_categories.long()"
+        )
+    columns = categories if categories.dim() > 1 else categories.unsqueeze(-1)
+    if columns.dim() != 2 or columns.size(1) != len(sizes):
+        raise ValueError(
+            f"x_categories has shape {list(categories.shape)}, but must have shape [nodes, {len(sizes)}], as the "
+            f"network has num_categories={sizes}"
+        )
+    if columns.numel() == 0 or columns.device.type != "cpu":  # on a GPU one would have to wait for the device
+        return
+    for column, size in enumerate(sizes):
+        low, high = (int(value) for value in columns[:, column].aminmax())
+        if low < 0 or high >= size:
+            wrong = low if low < 0 else high
+            raise ValueError(
+                f"x_categories holds {wrong} in column {column}, but by num_categories={sizes} they are 0 to {size - 1}"
+            )

@@ -78,6 +78,7 @@ class Area:
 
     name: str
     outline: Sequence[tuple[float, float]]
+    colour: int  # of those that the style has for areas
 
 
 @dataclass(frozen=True)

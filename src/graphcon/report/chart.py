@@ -10,15 +10,15 @@ from graphcon.report.scales import Scale, fit
 
 # Small enough that text stays readable on a phone, where the drawing is shown at three quarters.
 WIDTH, HEIGHT = 440, 300
-LEFT, RIGHT, TOP, BOTTOM = 62, 14, 20, 46
-STYLES = 6
+LEFT, RIGHT, TOP, BOTTOM = 72, 14, 20, 46
+STYLES = 6  # colours, and as many dashes
 
 
 class Line(NamedTuple):
     """A series as it is drawn."""
 
     name: str
-    style: int
+    style: str  # the classes of its colour and its dashes
     paths: list[str]
     dots: list[tuple[float, float]]
     band: str
@@ -28,10 +28,12 @@ class Drawing(NamedTuple):
     """All that the template needs of a chart."""
 
     chart: Chart
+    x_label: str
+    y_label: str
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
     lines: list[Line]
-    areas: list[tuple[str, str]]  # name, outline
+    areas: list[tuple[str, str, int]]  # name, outline, colour
     marks: list[tuple[float, str]]
     diagonal: str
     stops: list[dict[str, Any]]  # where a reader can stop, and what is said there
@@ -49,10 +51,12 @@ def draw(chart: Chart) -> Drawing:
     lines = [_line(series, i, across, up) for i, series in enumerate(chart.series)]
     return Drawing(
         chart,
+        _with_unit(chart.x_label, across),
+        _with_unit(chart.y_label, up),
         across.ticks(),
         up.ticks(),
         lines,
-        [(area.name, _path([(across.at(x), up.at(y)) for x, y in area.outline])) for area in chart.areas],
+        [(area.name, _path([(across.at(x), up.at(y)) for x, y in area.outline]), area.colour) for area in chart.areas],
         [(across.at(x), word) for x, word in chart.marks],
         _diagonal(across, up) if chart.diagonal else "",
         _stops(chart, across, up),
@@ -74,7 +78,16 @@ def _line(series: Series, number: int, across: Scale, up: Scale) -> Line:
         band = _path([*upper, *reversed(lower)])
     paths = [] if series.points else [_path(piece) for piece in pieces if len(piece) > 1]
     dots = places if series.points else [piece[0] for piece in pieces if len(piece) == 1]
-    return Line(series.name, number % STYLES, paths, dots, band)
+    return Line(series.name, _style(number), paths, dots, band)
+
+
+def _with_unit(label: str, scale: Scale) -> str:
+    return f"{label}, in {scale.unit}" if scale.unit else label
+
+
+def _style(number: int) -> str:
+    """A colour with dashes of its own; where colours begin anew, each has other dashes than before."""
+    return f"s{number % STYLES} d{(number + number // STYLES) % STYLES}"
 
 
 def _stops(chart: Chart, across: Scale, up: Scale) -> list[dict[str, Any]]:

@@ -73,14 +73,16 @@ def _labels(out: Tensor, y: Tensor, ids: list[str], names: tuple[str, ...], wher
     worst = [
         (ids[i], Number(float(wrong[i]), f"{int(wrong[i])} of {len(names)}"))
         for i in wrong.argsort(descending=True)[:WORST].tolist()
+        if wrong[i] > 0
     ]
+    note = f"{int((wrong > 0).sum()):,} of {len(y):,} answers on {where} data have a wrong label."
     return [
         Table(
             f"Labels on {where} data, those found least first",
             ("label", "true", "answered", "precision", "recall"),
             rows,
         ),
-        Table("The worst mistakes", ("which", "wrong labels"), worst),
+        Table("The worst mistakes", ("which", "wrong labels"), worst, note),
     ]
 
 

@@ -36,11 +36,26 @@ def regions(exact: bool = False) -> list[Region]:
             Region("oscillating", "decays while it oscillates", [*curve, (WIDTH, HEIGHT), (0.0, HEIGHT)]),
         ]
     turn = [1.0 - s for s in _grid(2.0)]  # both curves in one: from (0, 0) around (1, 1) to (0, 4)
+    triangle = [(0.0, 0.0), (2.0, 0.0), (0.0, 4.0)]
     return [
         Region("unstable", "grows without bound", whole),
-        Region("overdamped", "decays without oscillating", [(0.0, 0.0), (2.0, 0.0), (0.0, 4.0)]),
+        Region("overdamped", "decays, changing sign at every step where α·dt + γ·dt² > 2", triangle),
         Region("oscillating", "decays while it oscillates", [(1 - s * s, (1 - s) ** 2) for s in turn]),
     ]
+
+
+class Spot(NamedTuple):
+    """Where a model is marked, and whether that is where it is."""
+
+    x: float
+    y: float
+    inside: bool
+
+
+def on_map(damping: float, restoring: float) -> Spot:
+    """The place of a model on the map; at the edge for one that lies beyond it."""
+    x, y = min(damping, WIDTH), min(restoring, HEIGHT)
+    return Spot(x, y, (x, y) == (damping, restoring))
 
 
 def _grid(end: float) -> list[float]:

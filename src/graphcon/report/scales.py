@@ -23,15 +23,31 @@ class Scale:
         return round(self.start + (value - low) / (high - low) * (self.end - self.start), 2)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Places of round numbers and how they are written, some five of them."""
+        """Places of round numbers and how they are written, some five of them, in the :attr:`unit`."""
         return [(self.at(value), text) for value, text in (self._decades() if self.log else self._steps())]
 
+    @property
+    def unit(self) -> str:
+        """The power of ten that ticks are written in, where they would be long without it; empty elsewhere."""
+        return _power(self._exponent) if self._exponent else ""
+
+    @property
+    def _exponent(self) -> int:
+        if self.log and self._whole_decades()[1] > self._whole_decades()[0]:
+            return 0  # its ticks are powers of ten themselves
+        largest = max(abs(self.low), abs(self.high))
+        exponent = math.floor(math.log10(largest)) if largest > 0 else 0
+        return exponent if exponent >= 5 or exponent < -2 else 0
+
+    def _whole_decades(self) -> tuple[int, int]:
+        return math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+
     def _decades(self) -> list[tuple[float, str]]:
-        first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+        first, last = self._whole_decades()
         if last - first < 1:  # within a decade
             for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 6, 8)):
                 values = [d * 10.0**k for k in range(first - 1, last + 1) for d in digits]
-                shown = [(v, f"{v:.3g}") for v in values if self.low <= v <= self.high]
+                shown = [(v, f"{v / 10.0**self._exponent:.6g}") for v in values if self.low <= v <= self.high]
                 if len(shown) >= 3:
                     return shown
             return self._steps()
@@ -44,9 +60,8 @@ class Scale:
         step = next(unit * d for d in (1, 2, 5, 10) if span / (unit * d) <= 6.001)
         first = math.ceil(self.low / step - 1e-9)
         values = [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
-        digits = max(0, -math.floor(math.log10(step)))
-        large = max(abs(self.low), abs(self.high)) >= 1e5
-        return [(v, f"{v:.2g}" if large else f"{v:.{digits}f}") for v in values]
+        digits = max(0, self._exponent - math.floor(math.log10(step) + 1e-9))
+        return [(v, f"{v / 10.0**self._exponent:.{digits}f}") for v in values]
 
 
 def fit(values: Iterable[float], start: float, end: float, log: bool = False, room: float = 0.04) -> Scale:

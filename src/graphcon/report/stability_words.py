@@ -7,13 +7,15 @@ from torch import Tensor
 from graphcon.oscillator import GraphCON
 from graphcon.report.blocks import Area, Block, Chart, Series, Words
 from graphcon.report.evidence import Evidence
-from graphcon.report.regions import HEIGHT, WIDTH, regions
+from graphcon.report.regions import HEIGHT, WIDTH, on_map, regions
 
 HOW_TO_READ = (
     "The map shows what one step does to a node that is left alone, before any layer acts on it. It depends on dt, α "
     "and γ through two numbers only: α·dt, how much of the velocity a step takes away, and γ·dt², how hard it pulls "
     "back. Depth needs a place where the state neither blows up nor dies: the oscillating part, not too far right."
 )
+#: A regime has its colour on every map.
+COLOURS = {"unstable": 0, "overdamped": 1, "oscillating": 2}
 
 
 def stability_blocks(runs: dict[str, Evidence]) -> list[Block]:
@@ -48,13 +50,18 @@ def _places(core: GraphCON) -> list[tuple[float, float]]:
 
 
 def _series(name: str, core: GraphCON, places: list[tuple[float, float]]) -> Series:
-    x, y = zip(*((alpha * core.dt, gamma * core.dt**2) for alpha, gamma in places), strict=True)
-    labels = [f"dt = {core.dt:g}, α = {alpha:.4g}, γ = {gamma:.4g}" for alpha, gamma in places]
-    return Series(name, x, y, points=True, labels=labels)
+    spots = [on_map(alpha * core.dt, gamma * core.dt**2) for alpha, gamma in places]
+    labels = [
+        f"dt = {core.dt:g}, α = {alpha:.4g}, γ = {gamma:.4g}{'' if spot.inside else ', beyond the edge of the map'}"
+        for (alpha, gamma), spot in zip(places, spots, strict=True)
+    ]
+    return Series(name, [spot.x for spot in spots], [spot.y for spot in spots], points=True, labels=labels)
 
 
 def _map(series: list[Series], exact: bool) -> Chart:
-    areas = [Area(f"{region.regime}: {region.meaning}", region.outline) for region in regions(exact)]
+    areas = [
+        Area(f"{region.regime}: {region.meaning}", region.outline, COLOURS[region.regime]) for region in regions(exact)
+    ]
     title = "Stability of the exact flow" if exact else "Stability of the paper's scheme"
     if not exact:
         plain = Series("a plain GNN in disguise", (1.0,), (1.0,), points=True, labels=("α·dt = γ·dt² = 1",))

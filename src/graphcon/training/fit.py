@@ -76,7 +76,11 @@ def fit(
     Returns:
         How it ended: epochs, best epoch, metric, value, seconds and why it stopped.
     """
-    dataset = data if isinstance(data, GraphDataset) else convert.from_pyg(data, split=split, seed=seed)
+    if isinstance(data, str | Path):
+        raise TypeError(f"data={str(data)!r} is a name: load it first, e.g. graphcon.data.load({str(data)!r})")
+    dataset = (
+        _split_anew(data, split) if isinstance(data, GraphDataset) else convert.from_pyg(data, split=split, seed=seed)
+    )
     told = {
         "seed": seed,
         "data.batch_size": batch_size,
@@ -101,6 +105,17 @@ def fit(
     # What the caller draws next is what would have been drawn without this.
     with gently(), torch.random.fork_rng(devices=None if fabric.device.type == "cuda" else []):
         return fit_loop(model, dataset, TaskSpec.of(dataset), recipe, fabric, folder, reporter)
+
+
+def _split_anew(dataset: GraphDataset, split: Split | None) -> GraphDataset:
+    if split is None:
+        return dataset
+    if (split.unit, split.size) != (dataset.split.unit, dataset.split.size):
+        raise InputError(
+            f"split={split} divides {split.size:,} {split.unit}s, but {dataset.name} has "
+            f"{dataset.split.size:,} {dataset.split.unit}s to divide"
+        )
+    return replace(dataset, split=split)
 
 
 def _folder(path: Path, model: Module, dataset: GraphDataset, recipe: Recipe) -> RunFolder:

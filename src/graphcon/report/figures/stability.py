@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from graphcon.report.figures._style import MARKERS, PALETTE, drawing
-from graphcon.report.regions import HEIGHT, WIDTH, regions
+from graphcon.report.regions import HEIGHT, WIDTH, on_map, regions
 from graphcon.stability import analyse, analyse_exact
 
 
@@ -40,9 +40,11 @@ def stability_map(
             if region.regime != "unstable":
                 axes.plot(*zip(*region.outline, region.outline[0], strict=True), color="black", linewidth=1)
         for i, (name, (dt, alpha, gamma)) in enumerate(models.items()):
-            place = (alpha * dt, gamma * dt * dt)
+            spot = on_map(alpha * dt, gamma * dt * dt)
+            label = name if spot.inside else f"{name}, beyond the edge"
             style = {"markersize": 9, "markeredgecolor": "black", "linestyle": "none", "clip_on": False, "zorder": 3}
-            axes.plot(*place, MARKERS[i % len(MARKERS)], color=PALETTE[i % len(PALETTE)], label=name, **style)
+            marker = MARKERS[(i + i // len(PALETTE)) % len(MARKERS)]  # another one where colours begin anew
+            axes.plot(spot.x, spot.y, marker, color=PALETTE[i % len(PALETTE)], label=label, **style)
         if not exact:
             axes.plot(1, 1, "kx", linestyle="none", zorder=4, label="a plain GNN: α·dt = γ·dt² = 1")
             axes.text(0.35, 2.2, "oscillates", ha="center")

@@ -39,7 +39,8 @@ def _panel(axes: Axes, tables: Mapping[str, pl.DataFrame], measure: Measure, aga
     for i, (model, table) in enumerate(tables.items()):
         rows = table.filter(pl.col(name).is_finite() & ((pl.col(name) > 0) | (not logarithmic)))
         # Zero has no place on a logarithmic axis, and a curve that got there ends.
-        style = LINES[(i // len(PALETTE)) % len(LINES)] if against == "step" else MARKERS[i % len(MARKERS)] + "-"
+        line = LINES[(i // len(PALETTE)) % len(LINES)]
+        style = line if against == "step" else MARKERS[i % len(MARKERS)] + line
         axes.plot(rows[against], rows[name], style, color=PALETTE[i % len(PALETTE)], linewidth=1.8, label=model)
     if logarithmic:
         axes.set_yscale("log")
