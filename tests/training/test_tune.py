@@ -9,7 +9,7 @@ import pytest
 from folders import contents
 from graphcon.cli import main
 from graphcon.errors import InputError
-from graphcon.training import recipes, run, tune
+from graphcon.training import recipes, run, search_space, trials, tune
 from graphcon.training.config import ModelConfig, Recipe
 from graphcon.training.folder import RunFolder
 
@@ -18,13 +18,13 @@ def test_a_search_finds_the_better_setting_goes_on_and_never_sees_the_test_part(
     tiny: Recipe, tmp_path: Path, monkeypatch
 ):
     seen = []
-    real = tune.fit_loop
+    real = trials.fit_loop
 
     def watching(model, dataset, *rest):
         seen.append((len(dataset.split.test), int((dataset.data.y == -1).sum())))
         return real(model, dataset, *rest)
 
-    monkeypatch.setattr(tune, "fit_loop", watching)
+    monkeypatch.setattr(trials, "fit_loop", watching)
     recipe = replace(
         tiny,
         trainer=replace(tiny.trainer, epochs=15),
@@ -47,7 +47,7 @@ def test_a_search_that_was_killed_draws_what_it_would_have_drawn(tiny: Recipe, t
     )
     drawn: list[tuple[float, float]] = []
     die_at = -1
-    real = tune.fit_loop
+    real = trials.fit_loop
 
     def watching(model, dataset, spec, one, *rest):
         if len(drawn) == die_at:
@@ -55,7 +55,7 @@ def test_a_search_that_was_killed_draws_what_it_would_have_drawn(tiny: Recipe, t
         drawn.append((one.optimizer.lr, one.model.alpha))
         return real(model, dataset, spec, one, *rest)
 
-    monkeypatch.setattr(tune, "fit_loop", watching)
+    monkeypatch.setattr(trials, "fit_loop", watching)
     whole = tune.tune(recipe, tmp_path / "whole", 5)
     expected, drawn, die_at = drawn, [], 2
     with pytest.raises(KeyboardInterrupt):
@@ -71,13 +71,13 @@ def test_a_search_that_was_killed_draws_what_it_would_have_drawn(tiny: Recipe, t
 
 def test_finalists_are_trained_once_more_with_other_seeds_which_decide(tiny: Recipe, tmp_path: Path, monkeypatch):
     seeds: list[int] = []
-    real = tune.fit_loop
+    real = trials.fit_loop
 
     def watching(model, dataset, spec, one, *rest):
         seeds.append(one.seed)
         return real(model, dataset, spec, one, *rest)
 
-    monkeypatch.setattr(tune, "fit_loop", watching)
+    monkeypatch.setattr(trials, "fit_loop", watching)
     short = replace(tiny, seed=0, trainer=replace(tiny.trainer, epochs=5))
     recipe = replace(short, search={"optimizer.lr": [0.02, 1e-9], "model.alpha": {"low": 0.0, "high": 1.0}})
     tune.tune(recipe, tmp_path / "study", 4)
@@ -101,7 +101,7 @@ def test_own_tables_are_searched_without_a_recipe(own: Path, monkeypatch, capsys
     tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
     assert main(["tune", *tables, "--trials", "2", "--finalists", "2", "--trainer.epochs", "2"]) == 0
     told = capsys.readouterr().out
-    for field in tune.usual_search(Recipe()):
+    for field in search_space.usual_search(Recipe()):
         assert field in told
     assert "finalists, with 3 other seeds" in told
     assert "graphcon train runs/tune-own/best.toml" in told
@@ -133,13 +133,13 @@ def test_settings_outside_of_the_search_are_no_trial(tiny: Recipe, tmp_path: Pat
 
 def test_trials_with_other_data_settings_are_trained_on_other_data(tiny: Recipe, tmp_path: Path, monkeypatch):
     seen = set()
-    real = tune.fit_loop
+    real = trials.fit_loop
 
     def watching(model, dataset, spec, one, *rest):
         seen.add((one.data.normalize, float(dataset.data.x.sum(1).max()) <= 1.001))
         return real(model, dataset, spec, one, *rest)
 
-    monkeypatch.setattr(tune, "fit_loop", watching)
+    monkeypatch.setattr(trials, "fit_loop", watching)
     recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=1), search={"data.normalize": [False, True]})
     tune.tune(recipe, tmp_path, 6, finalists=2)
     assert seen == {(False, False), (True, True)}

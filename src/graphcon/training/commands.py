@@ -30,6 +30,7 @@ from graphcon.training.loop import LossError
 from graphcon.training.own_files import own_files
 from graphcon.training.progress import reporting
 from graphcon.training.resume import check_same
+from graphcon.training.trials import FINAL_SEEDS
 
 
 def train(
@@ -256,7 +257,7 @@ def tune(
 
 
 def _finalists(finalists: Sequence[tuning.Finalist]) -> Table:
-    table = Table(title=f"finalists, with {tuning.FINAL_SEEDS} other seeds", title_justify="left", box=SIMPLE)
+    table = Table(title=f"finalists, with {FINAL_SEEDS} other seeds", title_justify="left", box=SIMPLE)
     for column in ("trial", "in the search", "once more"):
         table.add_column(column, justify="right")
     for finalist in finalists:
