@@ -227,15 +227,22 @@ def test_the_layer_too_is_judged_by_the_row_that_validation_prefers(tmp_path):
 
 
 def test_depth_holds_only_where_graphcon_keeps_and_gcn_loses(tmp_path):
-    def curve(model: str, *values: float) -> list[Run]:
+    def curve(model: str, *values: float, variant: str = "") -> list[Run]:
         depths = (2, 4, 8, 16, 32, 64)
         return [
-            run_of(value, dataset="depth-cora", model=model, variant=f"{depth} layers")
+            run_of(value, dataset="depth-cora", model=model, variant=f"{variant}{depth} layers")._replace(val=value)
             for depth, value in zip(depths, values, strict=True)
         ]
 
     runs = [*curve("graphcon-gcn", 81, 82, 83, 82, 81, 80), *curve("gcn", 81, 80, 60, 40, 30, 20)]
     assert verdict.verdicts(kept(tmp_path, "depth-cora", runs))[5].verdict == "holds"
+    # Validation prefers another row of GCN at some depths.
+    normed = [*runs, *curve("gcn", 79, 79, 79, 79, 50, 19, variant="batch norm, ")]
+    assert (
+        "GCN 81.0 → 80.0 → 79.0 → 79.0 → 50.0 → 20.0" in verdict.verdicts(kept(tmp_path, "depth-cora", normed))[5].short
+    )
+    normed = [*runs, *curve("gcn", 79, 79, 79, 79, 79, 79, variant="batch norm, ")]
+    assert verdict.verdicts(kept(tmp_path, "depth-cora", normed))[5].verdict == "holds in part"
     runs = [*curve("graphcon-gcn", 81, 82, 83, 82, 70, 60), *curve("gcn", 81, 80, 60, 40, 30, 20)]
     assert verdict.verdicts(kept(tmp_path, "depth-cora", runs))[5].verdict == "holds in part"
 

@@ -188,15 +188,19 @@ def _preferred(table: Table, cells: Cells) -> dict[tuple[str, str], tuple[Place,
 
 
 def _curves(cells: Cells, name: str, digits: int) -> tuple[list[float], list[float], str]:
-    """GraphCON-GCN and GCN at every depth of a table, and the same in words; none unless all were measured."""
-    found = {(place.model, place.point): cell for place, cell in cells.items() if not place.variant and cell.n}
+    """GraphCON-GCN and GCN at every depth of a table, and the same in words; none unless all were measured.
+
+    GCN is at every depth the row of it that validation prefers there.
+    """
     depths = [point.label for point in TABLES[name].points]
-    ours, base = ([found.get((model, depth)) for depth in depths] for model in ("graphcon-gcn", "gcn"))
-    measured = [cell for cell in (*ours, *base) if cell is not None]
-    if len(measured) < 2 * len(depths):
+    rows = [_preferred(TABLES[name], {p: c for p, c in cells.items() if p.point == depth}) for depth in depths]
+    plain = {place.point: cell for place, cell in cells.items() if place.row == "graphcon-gcn" and cell.n}
+    ours = [plain[depth] for depth in depths if depth in plain]
+    base = [cell for row in rows for (_, model), (_, cell) in row.items() if model == "gcn"]
+    if len(ours + base) < 2 * len(depths):
         return [], [], f"graphcon reproduce {name}, at all depths"
-    curve, base_curve = ([cell.mean for cell in row if cell is not None] for row in (ours, base))
-    runs = min(cell.n for cell in measured)
+    curve, base_curve = ([cell.mean for cell in row] for row in (ours, base))
+    runs = min(cell.n for cell in ours + base)
     told = f"{depths[0]} to {depths[-1]}: GraphCON-GCN {_told(curve, digits)}; GCN {_told(base_curve, digits)}"
     return curve, base_curve, f"{told} {_each(runs)}"
 
