@@ -96,6 +96,13 @@ X = torch.randn(6, 4)
             TypeError,
             "edge_weight is torch.float64 and x is torch.fl",
         ),
+        (
+            X,
+            ring(),
+            {"edge_weight": torch.ones(12).long()},
+            TypeError,
+            "edge_weight is torch.int64, but weights are real",
+        ),
         (X, ring(), {"edge_weight": torch.ones(5)}, ValueError, r"edge_weight has shape \[5\], but edge_index has 12"),
     ],
 )

@@ -222,6 +222,10 @@ def check_graph(given: dict[str, Any], x: Tensor) -> None:
                 f"{name} has shape {list(value.shape)}, but edge_index has {edge_index.size(1)} edges: "
                 f"it must have a row for each"
             )
+        if name == "edge_weight" and isinstance(value, Tensor) and not value.is_floating_point():
+            raise TypeError(
+                f"edge_weight is {value.dtype}, but weights are real numbers: use edge_weight.to({x.dtype})"
+            )
         check_same_type(name, value, x)
 
 

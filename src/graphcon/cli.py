@@ -92,7 +92,7 @@ def demo(
         act: The activation of the energy figure; much depends on it.
         energy_only: Whether to leave the training out.
     """
-    _check_folder(out)
+    _check_folder(out, no_run=True)
     from graphcon.experiments import demo as showing
 
     showing.show(out, seed, act, energy_only, console)
@@ -128,7 +128,9 @@ def bench(
     show(out, quick, threads, console)
 
 
-def _check_folder(out: Path) -> None:
+def _check_folder(out: Path, no_run: bool = False) -> None:
+    if no_run and (out / "recipe.toml").exists():
+        raise InputError(f"--out {out}: there is a run in it, whose files would be replaced; name another folder")
     for path in (out, *out.parents):
         if path.exists() and not path.is_dir():
             raise InputError(f"--out {out}: {path} is a file, but a folder is needed; name another one")
@@ -297,7 +299,7 @@ def _training_commands(default: Recipe) -> None:
         """
         name = Path(recipe).stem if recipe else (config.data.name or "own")
         place = out or Path("runs") / f"compare-{Path(name).stem}"
-        _check_folder(place)
+        _check_folder(place, no_run=True)
         _check_data(config.data)
         from graphcon.experiments import compare_table
 

@@ -35,7 +35,11 @@ def splits(split: str | None, config: Recipe) -> list[int]:
     numbers = split.split(",")
     if not all(number.isdigit() for number in numbers):
         raise InputError(f"--split {split}: must be a number, several with commas between, or all")
-    return [int(number) for number in numbers]
+    chosen = [int(number) for number in numbers]
+    twice = [number for number in chosen if chosen.count(number) > 1]
+    if twice:
+        raise InputError(f"--split {split}: names split {twice[0]} twice. Name it once, or say --seeds 2")
+    return chosen
 
 
 def _spelled_out(argv: list[str]) -> list[str]:

@@ -132,7 +132,7 @@ class OptimizerConfig:
     """
 
     name: Literal["adam", "adamw", "adamax", "sgd"] = "adam"
-    lr: Annotated[float, POSITIVE] = 0.01
+    lr: Annotated[float, Range(0, 1e6, open=True)] = 0.01
     weight_decay: Annotated[float, NOT_NEGATIVE] = 0.0
     core_weight_decay: Annotated[float | None, NOT_NEGATIVE] = None
     momentum: Annotated[float, BELOW_1] = 0.9
