@@ -201,7 +201,9 @@ def _curves(cells: Cells, name: str, digits: int) -> tuple[list[float], list[flo
         return [], [], f"graphcon reproduce {name}, at all depths"
     curve, base_curve = ([cell.mean for cell in row] for row in (ours, base))
     runs = min(cell.n for cell in ours + base)
-    told = f"{depths[0]} to {depths[-1]}: GraphCON-GCN {_told(curve, digits)}; GCN {_told(base_curve, digits)}"
+    several = len({place.variant for place in cells if place.model == "gcn"}) > 1
+    gcn = "GCN, in each case the row that validation prefers," if several else "GCN"
+    told = f"{depths[0]} to {depths[-1]}: GraphCON-GCN {_told(curve, digits)}; {gcn} {_told(base_curve, digits)}"
     return curve, base_curve, f"{told} {_each(runs)}"
 
 
