@@ -93,7 +93,7 @@ def _traced(network: GraphCON, x: Tensor, edge_index: Tensor) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch.jit goes, and tells of every size it takes for fixed
         program = torch.jit.trace(network, (x, edge_index))
-    return program(x, edge_index[:, :-3])  # pyright: ignore[reportCallIssue]
+    return program(x, edge_index[:, :-3])  # pyright: ignore[reportCallIssue]  # what trace returns has no type
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from graphcon.errors import InputError
+
 
 def cache_folder() -> Path:
     """Where this package may write: ``$GRAPHCON_CACHE``, or ``~/.cache/graphcon``."""
@@ -62,3 +64,28 @@ def locked(place: Path) -> Iterator[None]:
     with (place / ".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def held(place: Path, doing: str) -> Iterator[None]:
+    """Keeps a folder to this process; one that dies lets go of it.
+
+    Args:
+        place: The folder.
+        doing: What it is kept for, for the message.
+
+    Raises:
+        InputError: Another process has it.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(place / ".lock")
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise InputError(f"{place}: another process is {doing}. Wait for it to end, or name another folder") from None
+    try:
+        yield
+    finally:
+        Path(lock.lock_file).unlink(missing_ok=True)
+        lock.release()

@@ -55,7 +55,7 @@ def in_processes(
                 "a process was ended from outside, as a system does that runs out of memory. What is done is kept: "
                 "type the same command again to go on; fewer --workers need less memory"
             ) from None
-        except BaseException as reason:
+        except BaseException as reason:  # Ctrl-C too: the processes must not go on without us
             stopping.set()
             if isinstance(reason, KeyboardInterrupt):
                 print("\nFinishing what is under way; Ctrl-C again stops at once.", file=sys.stderr, flush=True)

@@ -91,7 +91,7 @@ def test_a_split_of_ones_own_is_used_with_a_data_set_too():
             split=Split("own", *(torch.arange(3 * i, 3 * i + 3) for i in range(3)), 9, "node"),
         )
     with pytest.raises(TypeError, match=r"data='cora' is a name: load it first"):
-        graphcon.fit(GraphCONNet(5, 8, 2, 3), "cora")  # pyright: ignore[reportArgumentType]
+        graphcon.fit(GraphCONNet(5, 8, 2, 3), "cora")  # pyright: ignore[reportArgumentType]  # that is the mistake
 
 
 def test_a_column_of_classes_is_taken_as_ogb_has_it():

@@ -16,10 +16,9 @@ from typing import get_args
 
 import numpy as np
 import torch
-from filelock import FileLock, Timeout
 from torch_geometric.data import Data
 
-from graphcon._files import write_json
+from graphcon._files import held, write_json
 from graphcon._processes import in_processes
 from graphcon.data import _slic, _store
 from graphcon.errors import InputError
@@ -144,19 +143,12 @@ def build(
     images, labels = _read_images(root, sizes)
     work = final.with_name(final.name + ".partial")
     work.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(work / ".lock")
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        raise InputError(f"{work}: another process is building there. Wait for it to end.") from None
-    try:
+    with held(work, "building there"):
         if not (work / "build.json").is_file():  # else it was stopped when all was done
             _build(work, images, labels, sizes, adjacency, workers or os.cpu_count() or 1, report)
         for name in ("done.npy", ".lock"):
             (work / name).unlink(missing_ok=True)
         work.rename(final)
-    finally:
-        lock.release()
     return final
 
 

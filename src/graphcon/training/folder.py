@@ -15,10 +15,9 @@ from typing import Any
 
 import safetensors.torch
 import torch
-from filelock import FileLock, Timeout
 from torch import Tensor
 
-from graphcon._files import write_json, write_whole
+from graphcon._files import held, write_json, write_whole
 from graphcon.errors import InputError
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
@@ -99,21 +98,11 @@ class RunFolder:
         Raises:
             InputError: Another process has it.
         """
-        lock = FileLock(self.path / ".lock")
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:
-            raise InputError(
-                f"{self.path}: another process is {doing}. Wait for it to end, or name another folder"
-            ) from None
-        for file in self.path.iterdir():
-            if _HALF_WRITTEN.fullmatch(file.name):
-                file.unlink()
-        try:
+        with held(self.path, doing):
+            for file in self.path.iterdir():
+                if _HALF_WRITTEN.fullmatch(file.name):
+                    file.unlink()
             yield
-        finally:
-            Path(lock.lock_file).unlink(missing_ok=True)
-            lock.release()
 
     def recipe(self) -> Recipe:
         """The resolved recipe of the run."""
