@@ -70,6 +70,14 @@ def test_a_comparison_goes_on_where_it_stopped_and_trains_only_what_is_missing(c
     ]
 
 
+def test_several_processes_compare_as_one_does(compared: Path, tmp_path: Path, capsys):
+    models = ["--models", "gcn,graphcon-gcn", "--depths", "2,1", "--seeds", "1", "--workers", "2"]
+    assert main(["compare", "--data", "cora", *models, *OPTIONS, "--out", str(tmp_path)]) == 0
+    assert "4/4  " in capsys.readouterr().out
+    told = [(row["model"], row["depth"], row["val"], row["test"], row["energy"]) for row in _rows(tmp_path)]
+    assert told == [(row["model"], row["depth"], row["val"], row["test"], row["energy"]) for row in _rows(compared)]
+
+
 def test_a_training_that_diverges_is_told_and_does_not_stop_the_others(tmp_path: Path, capsys):
     chosen = ["--models", "graphcon-gcn,gcn", "--depths", "64", "--seeds", "1", "--model.dt", "10"]
     command = ["compare", "--data", "cora", *chosen, *OPTIONS, "--out", str(tmp_path)]

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from graphcon.errors import ProcessError
+from graphcon.errors import InputError, ProcessError
 
 Key = TypeVar("Key")
 Result = TypeVar("Result")
@@ -25,28 +25,42 @@ def told_to_stop() -> bool:
     return _stopping is not None and _stopping.is_set()
 
 
-def in_processes(
-    function: Callable[..., Result], jobs: Mapping[Key, tuple[Any, ...]], workers: int
-) -> Iterator[tuple[Key, Result]]:
-    """Yields ``(key, function(*job))`` as they are done.
+class Processes:
+    """Processes that are started once and take work until the context is left.
 
     Ctrl-C is for the caller alone. When it stops, what is under way is asked to come to an end by
     :func:`told_to_stop`, and waited for; a second Ctrl-C ends the processes at once, and so does the caller's death.
 
     Args:
-        function: What is called, by its name in a module.
-        jobs: Its arguments.
-        workers: Number of processes.
-
-    Raises:
-        ProcessError: A process was ended from outside.
+        workers: Their number.
     """
-    # A process that was forked from one with OpenMP threads hangs: fresh ones are started.
-    context = get_context("spawn")
-    stopping, (lifeline, ours) = context.Event(), context.Pipe(duplex=False)
-    with ProcessPoolExecutor(workers, context, _begin, (stopping, lifeline)) as pool:
+
+    def __init__(self, workers: int):
+        # A process that was forked from one with OpenMP threads hangs: fresh ones are started.
+        context = get_context("spawn")
+        self._stopping, (lifeline, self._ours) = context.Event(), context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(workers, context, _begin, (self._stopping, lifeline))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+
+    def each(
+        self, function: Callable[..., Result], jobs: Mapping[Key, tuple[Any, ...]]
+    ) -> Iterator[tuple[Key, Result]]:
+        """Yields ``(key, function(*job))`` as they are done.
+
+        Args:
+            function: What is called, by its name in a module.
+            jobs: Its arguments.
+
+        Raises:
+            ProcessError: A process was ended from outside.
+        """
         with _no_interrupt():
-            futures = {pool.submit(function, *job): key for key, job in jobs.items()}
+            futures = {self._pool.submit(function, *job): key for key, job in jobs.items()}
         try:
             for future in as_completed(futures):
                 yield futures[future], future.result()
@@ -56,14 +70,44 @@ def in_processes(
                 "type the same command again to go on; fewer --workers need less memory"
             ) from None
         except BaseException as reason:  # Ctrl-C too: the processes must not go on without us
-            stopping.set()
+            self._stopping.set()
             if isinstance(reason, KeyboardInterrupt):
                 print("\nFinishing what is under way; Ctrl-C again stops at once.", file=sys.stderr, flush=True)
             try:
-                pool.shutdown(wait=True, cancel_futures=True)
+                self._pool.shutdown(wait=True, cancel_futures=True)
             except KeyboardInterrupt:
-                ours.close()
+                self._ours.close()
             raise
+
+
+def in_processes(
+    function: Callable[..., Result], jobs: Mapping[Key, tuple[Any, ...]], workers: int
+) -> Iterator[tuple[Key, Result]]:
+    """Yields ``(key, function(*job))`` as they are done by processes of their own: :class:`Processes` for one task."""
+    with Processes(workers) as processes:
+        yield from processes.each(function, jobs)
+
+
+def threads_each(workers: int) -> int:
+    """How many threads one of several processes should take."""
+    return max((os.cpu_count() or 1) // workers, 1)
+
+
+def check_workers(workers: int, jobs: int | None = None, cure: str = "") -> None:
+    """Refuses a number of processes that makes no sense.
+
+    Args:
+        workers: The number.
+        jobs: How many things there are to do, where that is known; one of them alone cannot be shared.
+        cure: How there would be more.
+
+    Raises:
+        InputError: There is none to work, or nothing to share.
+    """
+    if workers < 1:
+        raise InputError(f"--workers {workers}: must be at least 1")
+    if workers > 1 and jobs == 1:
+        raise InputError(f"--workers {workers}: there is one training, which one process does. {cure}")
 
 
 def _begin(stopping: Event, lifeline: Connection) -> None:

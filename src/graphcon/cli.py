@@ -229,13 +229,14 @@ def _training_commands(default: Recipe) -> None:
         resume: Annotated[Path | None, tyro.conf.arg(metavar="RUN")] = None,
         split: str | None = None,
         seeds: int = 1,
+        workers: int = 1,
         print_recipe: bool = False,
     ) -> int:
         """Trains a recipe, or own tables, and keeps everything in a run folder.
 
         Example: graphcon train texas-gcn --model.steps 8 --trainer.epochs 50
 
-        Example: graphcon train my.toml --split all --seeds 5
+        Example: graphcon train my.toml --split all --seeds 5 --workers 4
 
         Example: graphcon train --nodes nodes.csv --edges edges.csv --target label
 
@@ -248,6 +249,7 @@ def _training_commands(default: Recipe) -> None:
             resume: A run to go on with, as it began; more epochs and other devices, threads and the like may be said.
             split: Which split, several as 0,1,2, or "all" for every fixed split.
             seeds: How many seeds, counted from --seed on.
+            workers: Processes that train at a time, where there are several runs.
             print_recipe: Whether to print the resolved recipe and do nothing else.
         """
         from graphcon.training import recipes
@@ -258,13 +260,13 @@ def _training_commands(default: Recipe) -> None:
         if resume is not None:
             from graphcon.training.resume import check_resumed
 
-            given = {"RECIPE": recipe, "--out": out, "--split": split, "--seeds": seeds != 1}
+            given = {"RECIPE": recipe, "--out": out, "--split": split, "--seeds": seeds != 1, "--workers": workers != 1}
             check_resumed(resume, config, [option for option, value in given.items() if value])
         _check_data(config.data)
         from graphcon.training import commands
 
         name = Path(recipe).stem if recipe else (config.data.name or "run")
-        return commands.train(config, name, out, resume, arguments.splits(split, config), seeds, console)
+        return commands.train(config, name, out, resume, arguments.splits(split, config), seeds, workers, console)
 
     @app.command
     def compare(
@@ -274,6 +276,7 @@ def _training_commands(default: Recipe) -> None:
         models: Annotated[str, tyro.conf.arg(metavar="A,B,C")] = "gcn,graphcon-gcn",
         depths: Annotated[str, tyro.conf.arg(metavar="2,8,32")] = "2,8,32",
         seeds: int = 3,
+        workers: int = 1,
         out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
     ) -> int:
         """Trains several models at several depths alike, and shows what depth does to each.
@@ -295,6 +298,7 @@ def _training_commands(default: Recipe) -> None:
             models: The models, by name (see: graphcon models).
             depths: The numbers of layers.
             seeds: How many seeds, counted from --seed on.
+            workers: Processes that train at a time; seconds are then of trainings beside others.
             out: Where the runs, compare.csv and compare.png go, by default runs/compare-DATA.
         """
         name = Path(recipe).stem if recipe else (config.data.name or "own")
@@ -303,7 +307,7 @@ def _training_commands(default: Recipe) -> None:
         _check_data(config.data)
         from graphcon.experiments import compare_table
 
-        return compare_table.compare(config, models, depths, seeds, place, console)
+        return compare_table.compare(config, models, depths, seeds, workers, place, console)
 
     @app.command
     def tune(
@@ -316,6 +320,7 @@ def _training_commands(default: Recipe) -> None:
         seeds: int = 1,
         metric: Metric | None = None,
         finalists: int = 1,
+        workers: int = 1,
     ) -> None:
         """Searches the settings in a recipe's [search] table, on validation data only.
 
@@ -324,7 +329,7 @@ def _training_commands(default: Recipe) -> None:
         The first trial has the recipe's own settings, as far as they lie within the search. A search that was stopped
         goes on when the same command is typed again, with the trials it would have had.
 
-        Example: graphcon tune texas-gcn --trials 100 --split all
+        Example: graphcon tune texas-gcn --trials 100 --split all --workers 4
 
         Example: graphcon tune citeseer-gcn --split 0,1,2 --finalists 3
 
@@ -342,6 +347,8 @@ def _training_commands(default: Recipe) -> None:
             metric: What trials are compared by, of the models that --trainer.metric has selected; the same by default.
             finalists: How many of the best trials are trained once more, with three other seeds on every split; the
                 best of these is taken. Of many trials the best has also been lucky.
+            workers: Processes that train at a time, a trial each; trials of the same time are drawn without knowing
+                each other.
         """
         name = Path(recipe or config.data.name or "own").stem
         place = out or Path("runs") / f"tune-{name}"
@@ -349,7 +356,8 @@ def _training_commands(default: Recipe) -> None:
         _check_data(config.data)
         from graphcon.training import commands
 
-        commands.tune(config, place, trials, arguments.splits(split, config), seeds, metric, finalists, console)
+        chosen = arguments.splits(split, config)
+        commands.tune(config, place, trials, chosen, seeds, metric, finalists, workers, console)
 
 
 @app.command
@@ -584,8 +592,9 @@ def reproduce(
         near = get_close_matches(name, NAMES, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise InputError(f"{name}: is nothing to reproduce.{hint} There are: {', '.join(NAMES)}")
-    if workers < 1:
-        raise InputError(f"--workers {workers}: must be at least 1")
+    from graphcon._processes import check_workers
+
+    check_workers(workers)
     for folder in (out, runs):
         _check_folder(folder)
     chosen = tuple(filter(None, only.split(",")))

@@ -24,6 +24,7 @@ from graphcon.training.config import Recipe
         ("--ignore town", "data.table.ignore = ['town'] (it has [])"),
         ("--trainer.epochs 20", "trainer.epochs = 20, but the run has 30, and can only have more"),
         ("--split 1 --seeds 2", "--split, --seeds cannot be given with it"),
+        ("--workers 2", "--workers cannot be given with it"),
         ("--out elsewhere", "--out cannot be given with it"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from folders import contents
 from graphcon.cli import main
-from graphcon.training import run
+from graphcon.training import run, several
 from graphcon.training.loop import LossError
 
 COMMAND = ["train", "cora-gcn", "--trainer.epochs", "1", "--model.channels", "4", "--trainer.threads", "1"]
@@ -52,6 +52,23 @@ def test_a_run_that_diverges_is_told_by_its_folder_and_the_others_count(here: Pa
     monkeypatch.setattr(run, "train", sometimes)
     assert main([*COMMAND, "--seeds", "3", "--out", "several"]) == 1
     told = capsys.readouterr()
-    assert "(2 runs)" in told.out
+    assert "2 runs, mean ± sd; epochs selected on validation accuracy" in told.out
     assert told.err.splitlines()[-1] == "graphcon: several/split-0-seed-1: the loss became nan in epoch 1"
     assert json.loads((here / "several" / "metrics.json").read_text())["runs"] == 2
+
+
+def test_several_processes_train_what_one_would_have(here: Path, capsys):
+    assert main([*COMMAND, "--seeds", "3", "--out", "one"]) == 0
+    alone = capsys.readouterr().out.splitlines()
+    assert main([*COMMAND, "--seeds", "3", "--out", "two", "--workers", "2"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in told[:3]] == ["1/3", "2/3", "3/3"]
+    assert [line for line in told if "±" in line] == [line for line in alone if "±" in line]
+    for seed in range(3):
+        weights = Path(f"split-0-seed-{seed}/best.safetensors")
+        assert (here / "one" / weights).read_bytes() == (here / "two" / weights).read_bytes()
+
+
+def test_of_metrics_that_some_runs_do_not_have_the_mean_is_over_the_others():
+    results = [{"val": {"r2": value}} for value in (0.5, float("nan"), 0.7)]
+    assert several.aggregate(results)["val"]["r2"] == pytest.approx({"mean": 0.6, "sd": 0.02**0.5, "n": 2})

@@ -9,7 +9,7 @@ import pytest
 from folders import contents
 from graphcon.cli import main
 from graphcon.errors import InputError
-from graphcon.training import recipes, run, search_space, trials, tune
+from graphcon.training import recipes, run, search_space, team, trials, tune
 from graphcon.training.config import ModelConfig, Recipe
 from graphcon.training.folder import RunFolder
 
@@ -94,6 +94,47 @@ def test_finalists_are_trained_once_more_with_other_seeds_which_decide(tiny: Rec
     assert recipes.load(tmp_path / "study/best.toml") == found.recipe
     kept = json.loads((tmp_path / "study/study.json").read_text())
     assert [one["value"] for one in kept["finalists"]] == [one.value for one in found.finalists]
+
+
+def test_processes_that_search_together_find_what_this_one_finds_two_at_a_time(
+    tiny: Recipe, tmp_path: Path, monkeypatch
+):
+    recipe = replace(
+        tiny,
+        trainer=replace(tiny.trainer, epochs=3),
+        search={"optimizer.lr": {"low": 0.001, "high": 0.1, "log": True}, "model.alpha": {"low": 0.0, "high": 1.0}},
+    )
+
+    def search(name: str, **others) -> tune.Tuned:
+        return tune.tune(recipe, tmp_path / name, 5, splits=(0, 1), finalists=2, workers=2, **others)
+
+    told: list[str] = []
+    together = search("together", tell=told.append)
+    assert {f"trial {n}" for n in range(5)} < {line.split("  ")[0] for line in told}
+    assert f"trial {together.finalists[0].trial} once more  val accuracy {together.value:.4f}" in told
+
+    class Here:
+        def __init__(self, workers: int):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def each(self, function, jobs):
+            for key, job in sorted(jobs.items(), reverse=True):  # who is faster makes no difference
+                if key == 2 and dies:
+                    raise KeyboardInterrupt
+                yield key, function(*job)
+
+    monkeypatch.setattr(team, "Processes", Here)
+    dies = True
+    with pytest.raises(KeyboardInterrupt):
+        search("here")
+    dies = False
+    assert search("here") == together
 
 
 def test_own_tables_are_searched_without_a_recipe(own: Path, monkeypatch, capsys):

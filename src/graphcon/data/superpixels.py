@@ -19,7 +19,7 @@ import torch
 from torch_geometric.data import Data
 
 from graphcon._files import held, write_json
-from graphcon._processes import in_processes
+from graphcon._processes import check_workers, in_processes
 from graphcon.data import _slic, _store
 from graphcon.errors import InputError
 
@@ -132,8 +132,7 @@ def build(
     _slic._slic()
     name = _store.BUILDS[adjacency] + (f"-{limit}" if limit else "")
     final = Path(out) if out else _store.cache_folder() / "mnist_superpixels" / name
-    if workers is not None and workers < 1:
-        raise InputError(f"--workers {workers}: must be at least 1.")
+    check_workers(1 if workers is None else workers)
     sizes = _sizes(limit)
     if (final / "build.json").is_file():
         _check_same(SuperpixelGraphs(final), adjacency, sizes)

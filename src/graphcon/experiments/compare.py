@@ -13,6 +13,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from graphcon._files import write_json
+from graphcon._processes import in_processes, threads_each, told_to_stop
 from graphcon.data import GraphDataset
 from graphcon.diagnostics import dirichlet_energy, effective_rank
 from graphcon.errors import InputError
@@ -25,6 +26,7 @@ from graphcon.training.folder import RunFolder
 from graphcon.training.loop import LossError, Reporter
 from graphcon.training.metrics import choose_metric
 from graphcon.training.model import TaskModel, build, for_model
+from graphcon.training.progress import show_warnings_plainly
 from graphcon.training.resume import check_same
 from graphcon.training.spec import TaskSpec
 
@@ -102,33 +104,63 @@ def plan(recipe: Recipe, models: list[str], depths: list[int], seeds: int) -> di
 
 
 def run_cells(
-    cells: dict[Cell, Recipe], out: Path, reporter: Callable[[Cell], Reporter | None] = lambda _: None
-) -> Iterator[Row | None]:
-    """Trains what is not yet there and yields a row per cell; None, and then nothing, if the user stops it.
+    cells: dict[Cell, Recipe], out: Path, reporter: Callable[[Cell], Reporter | None] = lambda _: None, workers: int = 1
+) -> Iterator[tuple[Cell, Row | None]]:
+    """Trains what is not yet there and yields every cell with its row, as they are done.
+
+    A row that is None was stopped by the user; there is nothing after it.
 
     Args:
         cells: The cells with their recipes.
         out: The folder in which every cell has its run folder.
-        reporter: Makes whom to tell how a cell goes.
+        reporter: Makes whom to tell how a cell goes, where there is one process.
+        workers: Number of processes.
     """
+    if workers > 1:
+        jobs = {cell: (cell, recipe, out, None, threads_each(workers)) for cell, recipe in cells.items()}
+        yield from in_processes(run_cell, jobs, workers)
+        return
     for cell, recipe in cells.items():
-        folder = RunFolder(out / cell.name)
-        file = folder.path / "compare.json"
-        check_same(folder.path, recipe)
-        if not file.exists():
-            bar = reporter(cell)
-            told = None if bar is None else (lambda *_, bar=bar: bar)
-            resume = folder.recipe_file.exists()
-            try:
-                ended = folder.finished() or run.train(recipe, folder.path, resume=resume, reporter=told)
-            except LossError:  # is a result too
-                write_json(file, asdict(_diverged(cell, folder)))
-            else:
-                if ended is None:
-                    yield None
-                    return
-                write_json(file, asdict(_measure(cell, folder)))
-        yield _row(file)
+        row = run_cell(cell, recipe, out, reporter)
+        yield cell, row
+        if row is None:
+            return
+
+
+def run_cell(
+    cell: Cell,
+    recipe: Recipe,
+    out: Path,
+    reporter: Callable[[Cell], Reporter | None] | None = None,
+    threads: int | None = None,
+) -> Row | None:
+    """The row of a cell, trained where it is not there yet; None if the user stops it.
+
+    Args:
+        cell: The cell.
+        recipe: Its recipe.
+        out: The folder in which it has its run folder.
+        reporter: Makes whom to tell how it goes.
+        threads: How many it takes; those of the recipe by default.
+    """
+    folder = RunFolder(out / cell.name)
+    file = folder.path / "compare.json"
+    check_same(folder.path, recipe)
+    if not file.exists():
+        if told_to_stop():
+            return None
+        show_warnings_plainly()
+        bar = reporter(cell) if reporter is not None else None
+        told = None if bar is None else (lambda *_: bar)
+        try:
+            ended = run.finish(recipe, folder.path, threads=threads, reporter=told)
+        except LossError:  # is a result too
+            write_json(file, asdict(_diverged(cell, folder)))
+        else:
+            if ended is None:
+                return None
+            write_json(file, asdict(_measure(cell, folder)))
+    return _row(file)
 
 
 def _row(file: Path) -> Row:

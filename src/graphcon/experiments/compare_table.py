@@ -14,13 +14,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from graphcon import _files
+from graphcon._processes import check_workers
 from graphcon.errors import InputError
 from graphcon.experiments.compare import Cell, Row, plan, run_cells
 from graphcon.report.figures import Panel, comparison_figure
-from graphcon.training.commands import check_seeds, show_warnings_plainly
+from graphcon.training.commands import check_seeds
 from graphcon.training.config import Recipe
 from graphcon.training.loop import Reporter
 from graphcon.training.metrics import direction, mean_and_sd
+from graphcon.training.progress import show_warnings_plainly
 
 #: What is told of every model and depth: the column, its title, and whether it is drawn on a logarithmic scale.
 MEASURES = (
@@ -32,21 +34,28 @@ MEASURES = (
 )
 
 
-def compare(recipe: Recipe, models: str, depths: str, seeds: int, out: Path, console: Console) -> int:
+def compare(recipe: Recipe, models: str, depths: str, seeds: int, workers: int, out: Path, console: Console) -> int:
     """Trains, prints, draws; returns the exit code."""
     show_warnings_plainly()
     check_seeds(seeds)
     names, layers = list(dict.fromkeys(_words("--models", models))), _numbers("--depths", depths)
     cells = plan(recipe, names, layers, seeds)
-    rows: list[Row] = []
+    check_workers(workers, len(cells), "More --models, --depths or --seeds make several")
+    done: dict[Cell, Row] = {}
     left_out = _left_out(out / "compare.csv", cells)
-    with _progress(console, list(cells), recipe.trainer.epochs) as make:
-        for row in run_cells(cells, out / "runs", make):
-            if row is None:
-                console.print("Stopped. Type the same command again to go on", highlight=False)
-                return 130
-            rows.append(row)
-            write_csv(rows, out / "compare.csv")
+    with _progress(console, list(cells), recipe.trainer.epochs, workers) as make:
+        try:
+            for cell, row in run_cells(cells, out / "runs", make, workers):
+                if row is None:
+                    raise KeyboardInterrupt
+                done[cell] = row
+                if workers > 1:
+                    console.print(f"{len(done)}/{len(cells)}  {_title(cell)}", highlight=False)
+                write_csv([done[cell] for cell in cells if cell in done], out / "compare.csv")
+        except KeyboardInterrupt:
+            console.print("Stopped. Type the same command again to go on", highlight=False)
+            return 130
+    rows = [done[cell] for cell in cells]
     _print_table(rows, names, layers, console)
     _draw(rows, names, layers, out / "compare.png", recipe)
     diverged = [Cell(row.model, row.depth, row.seed).name for row in rows if math.isnan(row.energy)]
@@ -131,12 +140,18 @@ class _Bar:
 
 
 @contextmanager
-def _progress(console: Console, cells: list[Cell], epochs: int) -> Iterator[Any]:
-    """Yields what makes a reporter for every cell that is trained; without a terminal there is a line for each."""
+def _progress(console: Console, cells: list[Cell], epochs: int, workers: int) -> Iterator[Any]:
+    """Yields what makes a reporter for every cell that is trained; without a terminal there is a line for each.
+
+    Of several processes each cell is told when it is done.
+    """
 
     def title(cell: Cell) -> str:
-        return f"{cells.index(cell) + 1}/{len(cells)}  {cell.model} at depth {cell.depth}, seed {cell.seed}"
+        return f"{cells.index(cell) + 1}/{len(cells)}  {_title(cell)}"
 
+    if workers > 1:
+        yield lambda cell: None
+        return
     if not console.is_terminal:
         yield lambda cell: print(title(cell), flush=True)
         return
@@ -150,6 +165,10 @@ def _progress(console: Console, cells: list[Cell], epochs: int) -> Iterator[Any]
             return _Bar(progress, task, before)
 
         yield bar
+
+
+def _title(cell: Cell) -> str:
+    return f"{cell.model} at depth {cell.depth}, seed {cell.seed}"
 
 
 def _words(option: str, text: str) -> list[str]:

@@ -14,9 +14,8 @@ from graphcon.oscillator import GraphCON
 from graphcon.report.figures import stability_map, states_figure
 from graphcon.report.inside import table_of
 from graphcon.training import run
-from graphcon.training.commands import show_warnings_plainly
 from graphcon.training.config import DataConfig, ModelConfig, OptimizerConfig, Recipe, TrainerConfig
-from graphcon.training.progress import reporting
+from graphcon.training.progress import reporting, show_warnings_plainly
 
 #: The columns a terminal shows.
 SHOWN = ("energy", "energy_relative_by_degree", "mad", "effective_rank", "state_gradient")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from graphcon._files import locked, write_json
-from graphcon._processes import in_processes, told_to_stop
+from graphcon._processes import in_processes, threads_each, told_to_stop
 from graphcon.errors import InputError
 from graphcon.experiments import results
 from graphcon.experiments.results import Run
@@ -78,8 +78,7 @@ def _run_all(wanted: list[Job], runs: Path, workers: int, reporter: Callable[[Jo
         for job in wanted:
             yield train(job, runs, None, reporter)
         return
-    threads = max((os.cpu_count() or 1) // workers, 1)
-    jobs_by_number = {number: (job, runs, threads) for number, job in enumerate(wanted)}
+    jobs_by_number = {number: (job, runs, threads_each(workers)) for number, job in enumerate(wanted)}
     for _, run in in_processes(train, jobs_by_number, workers):
         yield run
 
@@ -92,22 +91,18 @@ def train(job: Job, runs: Path, threads: int | None, reporter: Callable[[Job], R
 
     recipe = job.recipe
     place = runs / f"{job.name}-{_mark(job)}" / f"split-{recipe.data.split}-seed-{recipe.seed}"
-    folder = RunFolder(place)
-    measured = folder.finished()
+    told = None if reporter is None else lambda *_: reporter(job)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a table is meant to visit what is degenerate or unstable
+            measured = running.finish(recipe, place, threads=threads, reporter=told)
+    except LossError:
+        return _diverged(job)
     if measured is None:
-        placed = replace(recipe, trainer=replace(recipe.trainer, threads=threads or recipe.trainer.threads))
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a table is meant to visit what is degenerate or unstable
-                told = None if reporter is None else lambda *_: reporter(job)
-                measured = running.train(placed, place, resume=folder.recipe_file.exists(), reporter=told)
-        except LossError:
-            return _diverged(job)
-        if measured is None:
-            raise StoppedError
+        raise StoppedError
     table = TABLES[job.table]
     val, test = (table.unit * measured[part][table.metric] for part in ("val", "test"))
-    return _as_run(job, val, test, folder.seconds(), measured["parameters"])
+    return _as_run(job, val, test, RunFolder(place).seconds(), measured["parameters"])
 
 
 def _diverged(job: Job) -> Run:

@@ -8,7 +8,7 @@ from graphcon.errors import InputError
 from graphcon.report.evidence import gather_all
 from graphcon.report.render import write
 from graphcon.report.run_page import build_page
-from graphcon.training.commands import show_warnings_plainly
+from graphcon.training.progress import show_warnings_plainly
 
 
 def write_report(paths: tuple[Path, ...], out: Path | None, console: Console) -> None:

@@ -1,12 +1,10 @@
 """The work behind `graphcon train`, `evaluate`, `predict`, `export`, `tune` and `recipes`."""
 
-import itertools
 import json
 import math
 import os
 import shlex
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,98 +14,68 @@ from rich.console import Console
 from rich.table import Table
 
 from graphcon._files import write_json
+from graphcon._processes import check_workers
 from graphcon.errors import InputError
-from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
 from graphcon.training import export as exporting
 from graphcon.training import metrics as measures
 from graphcon.training import predict as predicting
-from graphcon.training import recipes, run
+from graphcon.training import recipes, run, several
 from graphcon.training import tune as tuning
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
-from graphcon.training.loop import LossError
 from graphcon.training.own_files import own_files
-from graphcon.training.progress import reporting
-from graphcon.training.resume import check_same
+from graphcon.training.progress import reporting, show_warnings_plainly
 from graphcon.training.trials import FINAL_SEEDS
 
 
 def train(
-    recipe: Recipe, name: str, out: Path | None, resume: Path | None, splits: list[int], seeds: int, console: Console
+    recipe: Recipe,
+    name: str,
+    out: Path | None,
+    resume: Path | None,
+    splits: list[int],
+    seeds: int,
+    workers: int,
+    console: Console,
 ) -> int:
     """Trains one run, or several and their mean; returns the exit code."""
     check_seeds(seeds)
     show_warnings_plainly()
     if resume is not None:
         return _train_one(recipe, resume, True, console)
+    check_workers(workers, len(splits) * seeds, "--split all or --seeds 5 make several")
     check_splits(recipe, splits)
-    if len(splits) * seeds == 1:
-        one = replace(recipe, data=replace(recipe.data, split=splits[0]))
-        return _train_one(one, out or next(_folders(name, taken=False)), False, console)
-    several = {
-        f"split-{split}-seed-{seed}": replace(recipe, data=replace(recipe.data, split=split), seed=seed)
-        for split in splits
-        for seed in range(recipe.seed, recipe.seed + seeds)
-    }
-    folder = out or next(place for place in _folders(name, taken=True) if _may_go_on(place, several))
-    RunFolder(folder).check_free()
-    wanted = {folder / name: one for name, one in several.items()}
-    for place, one in wanted.items():
-        check_same(place, one)
-    if out is None and folder.exists():
-        console.print(f"Goes on in {folder}", highlight=False)
-    results, diverged = [], []
-    for place, one in wanted.items():
-        done = RunFolder(place).finished()
-        if done is None:
-            resuming = RunFolder(place).recipe_file.exists()
-            try:
-                if _train_one(one, place, resuming, console, quiet=True):
-                    console.print("Saved. Type the same command again to go on", highlight=False)
-                    return 130
-            except LossError as error:  # the others may do better
-                diverged.append(f"{place}: {error}")
-                continue
-            done = RunFolder(place).finished()
-        assert done is not None
-        results.append(done)
-    if results:
-        summary = run.aggregate(results)
-        write_json(folder / "metrics.json", summary)
-        _print_summary(summary, results[0]["metric"], folder, console)
-    if diverged:
-        raise LossError("\ngraphcon: ".join(diverged))
-    return 0
+    if len(splits) * seeds > 1:
+        return several.train(recipe, name, out, splits, seeds, workers, console)
+    one = replace(recipe, data=replace(recipe.data, split=splits[0]))
+    return _train_one(one, out or next(place for place in several.folders(name) if not place.exists()), False, console)
 
 
-def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console, quiet: bool = False) -> int:
+def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console) -> int:
+    named = shlex.quote(str(out))
     with reporting(console) as make:
 
         def reporter(recipe: Recipe, dataset: Any, spec: Any, model: Any) -> Any:
             metric = measures.choose_metric(spec, recipe.trainer.metric)
             parameters = sum(p.numel() for p in model.parameters())
-            if not quiet:
-                console.print(f"[bold]{recipe.model.name}[/bold] on {dataset.name}, {dataset.split}", highlight=False)
-                for note in dataset.notes:
-                    console.print(f"  {note}", highlight=False, style="dim")
-                chosen = f"selected on validation {metric}, {measures.direction(metric)}"
-                if not len(dataset.split.val):
-                    chosen = "no validation part, the weights of the last epoch are kept"
-                console.print(f"  {parameters:,} parameters; {chosen}", highlight=False)
+            console.print(f"[bold]{recipe.model.name}[/bold] on {dataset.name}, {dataset.split}", highlight=False)
+            for note in dataset.notes:
+                console.print(f"  {note}", highlight=False, style="dim")
+            chosen = f"selected on validation {metric}, {measures.direction(metric)}"
+            if not len(dataset.split.val):
+                chosen = "no validation part, the weights of the last epoch are kept"
+            console.print(f"  {parameters:,} parameters; {chosen}", highlight=False)
             return make(out.name, recipe.trainer.epochs)
 
         result = run.train(recipe, out, resume=resuming, reporter=reporter)
     if os.environ.get("LOCAL_RANK", "0") != "0":  # one of several processes, and not the one that talks
         return 0
-    if result is None and not quiet:
-        console.print(f"Saved. Go on with: graphcon train --resume {shlex.quote(str(out))}", highlight=False)
     if result is None:
+        console.print(f"Saved. Go on with: graphcon train --resume {named}", highlight=False)
         return 130
-    if not quiet:
-        print_metrics(result, console)
-        named = shlex.quote(str(out))
-        console.print(f"Run  {out}\nNext graphcon predict {named} --out predictions.csv", highlight=False)
+    print_metrics(result, console)
+    console.print(f"Run  {out}\nNext graphcon predict {named} --out predictions.csv", highlight=False)
     return 0
 
 
@@ -125,20 +93,10 @@ def print_metrics(result: dict[str, Any], console: Console) -> None:
     table.add_column("")
     for name in names:
         table.add_column(name, justify="right")
-    for part, title in (("val", "validation"), ("test", "test")):
+    for part, title in run.PARTS.items():
         if part in result:
             table.add_row(title, *(f"{result[part][name]:.4f}" for name in names))
     console.print(table)
-
-
-def _print_summary(summary: dict[str, Any], metric: str, folder: Path, console: Console) -> None:
-    for part, title in (("val", "validation"), ("test", "test")):
-        if metric in summary[part]:
-            value = summary[part][metric]
-            runs = f"{value['n']} runs" if value["n"] == summary["runs"] else f"{value['n']} of {summary['runs']} runs"
-            text = f"{title:<11}{metric} {value['mean']:.4f} ± {value['sd']:.4f} ({runs})"
-            console.print(text, highlight=False)
-    console.print(f"Runs  {folder}", highlight=False)
 
 
 def evaluate(
@@ -174,7 +132,7 @@ def evaluate(
     for name in names:
         table.add_column(name, justify="right")
     for part, values in result.items():
-        table.add_row({"val": "validation"}.get(part, part), *(f"{values[name]:.4f}" for name in names))
+        table.add_row(run.PARTS.get(part, part), *(f"{values[name]:.4f}" for name in names))
     console.print(table)
 
 
@@ -222,17 +180,27 @@ def tune(
     seeds: int,
     metric: str | None,
     finalists: int,
+    workers: int,
     console: Console,
 ) -> None:
     """Searches, and shows what mattered."""
     check_seeds(seeds)
+    check_workers(workers)
     check_splits(recipe, splits)
     show_warnings_plainly()
     with reporting(console) as make:
-        epochs = recipe.trainer.epochs
         try:
             found = tuning.tune(
-                recipe, folder, trials, lambda name: make(name, epochs), splits, seeds, metric, finalists
+                recipe,
+                folder,
+                trials,
+                lambda name: make(name, recipe.trainer.epochs),
+                splits,
+                seeds,
+                metric,
+                finalists,
+                workers,
+                lambda line: console.print(line, highlight=False),
             )
         except KeyboardInterrupt:
             best = folder / "best.toml"
@@ -281,39 +249,3 @@ def check_splits(recipe: Recipe, splits: list[int]) -> None:
             f"--split {','.join(map(str, splits))}: {dataset.name} has one split, {dataset.split.name!r}. "
             "Leave it out; --seeds 5 trains five times on it"
         )
-
-
-def _folders(name: str, taken: bool) -> Iterator[Path]:
-    """The folders of that name in their order, those that are taken among them or not."""
-    base = Path("runs") / name
-    numbered = (base.with_name(f"{base.name}-{number}") for number in itertools.count(2))
-    for folder in itertools.chain([base], numbered):
-        if taken or not folder.exists():
-            yield folder
-
-
-def _may_go_on(folder: Path, several: dict[str, Recipe]) -> bool:
-    """Whether a folder is free, or holds runs of these that were stopped before their mean was known."""
-    if not folder.exists():
-        return True
-    if (folder / "recipe.toml").exists() or (folder / "metrics.json").exists():
-        return False
-    there = {name: one for name, one in several.items() if (folder / name / "recipe.toml").exists()}
-    try:
-        for name, one in there.items():
-            check_same(folder / name, one)
-    except InputError:
-        return False
-    return bool(there)
-
-
-def show_warnings_plainly() -> None:
-    """A warning about the dynamics is for the user; its place in the code is not."""
-
-    def show(message: Any, category: type[Warning], *_: Any) -> str:
-        return f"{message}\n"
-
-    warnings.formatwarning = show
-    warnings.filterwarnings("ignore")
-    for category in (DegenerateDynamicsWarning, UnstableDynamicsWarning):
-        warnings.filterwarnings("once", category=category)

@@ -42,3 +42,4 @@ def gently() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+        _requested = False

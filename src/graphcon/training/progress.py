@@ -1,12 +1,15 @@
 """How a training goes, on a terminal as a bar and elsewhere as a line now and then."""
 
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -58,3 +61,15 @@ def reporting(console: Console) -> Iterator[Any]:
     )
     with Progress(*columns, console=console, transient=False) as progress:
         yield lambda label, epochs: ConsoleReporter(console, epochs, label, progress)
+
+
+def show_warnings_plainly() -> None:
+    """A warning about the dynamics is for the user; its place in the code is not."""
+
+    def show(message: Any, category: type[Warning], *_: Any) -> str:
+        return f"{message}\n"
+
+    warnings.formatwarning = show
+    warnings.filterwarnings("ignore")
+    for category in (DegenerateDynamicsWarning, UnstableDynamicsWarning):
+        warnings.filterwarnings("once", category=category)

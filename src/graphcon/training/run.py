@@ -27,6 +27,8 @@ from graphcon.training.resume import check_resumed
 from graphcon.training.spec import TaskSpec
 from graphcon.training.tensorboard import TensorBoardReporter
 
+#: The parts that a run is measured on, with their names.
+PARTS = {"val": "validation", "test": "test"}
 #: A model that takes features of edges, to recommend.
 TAKES_EDGES = "graphcon-gat"
 
@@ -91,6 +93,31 @@ def train(
         return result
 
 
+def finish(
+    recipe: Recipe,
+    out: Path,
+    *,
+    threads: int | None = None,
+    reporter: Callable[[Recipe, GraphDataset, TaskSpec, TaskModel], Reporter] | None = None,
+) -> dict[str, Any] | None:
+    """What one of several runs comes to: trained, gone on with where it was stopped, or read where it has ended.
+
+    Args:
+        recipe: The recipe.
+        out: The run folder.
+        threads: How many it takes; those of the recipe by default.
+        reporter: Makes whom to tell how it goes.
+
+    Returns:
+        The metrics, or None if the user stopped the run.
+    """
+    folder = RunFolder(out)
+    if (ended := folder.finished()) is not None:
+        return ended
+    placed = replace(recipe, trainer=replace(recipe.trainer, threads=threads or recipe.trainer.threads))
+    return train(placed, out, resume=folder.recipe_file.exists(), reporter=reporter)
+
+
 def make_fabric(recipe: Recipe) -> Fabric:
     """Devices and precision of a recipe."""
     trainer = recipe.trainer
@@ -111,7 +138,7 @@ def measure(
     batches = Batches(dataset, replace(recipe.data, workers=0, batching="whole"), recipe.seed, fabric)
     placed = fabric.setup_module(model)
     collection = measures.build_metrics(spec).to(fabric.device)
-    return {part: evaluate(placed, batches, spec, part, collection) for part in ("val", "test") if batches.has(part)}
+    return {part: evaluate(placed, batches, spec, part, collection) for part in PARTS if batches.has(part)}
 
 
 @dataclass(frozen=True)
@@ -183,17 +210,6 @@ def _used(schema: TableSchema, model: ModelConfig) -> TableSchema:
         return schema
     unused = (column.name for column in schema.edge_columns)
     return replace(schema, edge_columns=(), ignored=(*schema.ignored, *unused))
-
-
-def aggregate(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Mean and standard deviation of several runs, and the number of those that have it, metric by metric."""
-    summary: dict[str, Any] = {"runs": len(results)}
-    for part in ("val", "test"):
-        summary[part] = {}
-        for name in results[0].get(part, {}):
-            mean, sd, n = measures.mean_and_sd([result[part][name] for result in results])
-            summary[part][name] = {"mean": mean, "sd": sd, "n": n}
-    return summary
 
 
 def why_last(result: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import itertools
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from graphcon.training import recipes
 from graphcon.training.batches import mix
 from graphcon.training.config import DataConfig, Recipe
 from graphcon.training.load_data import load_dataset, what_is_read
-from graphcon.training.loop import Reporter, fit_loop
+from graphcon.training.loop import LossError, Reporter, fit_loop
 from graphcon.training.model import build
 from graphcon.training.run import make_fabric, measure
 from graphcon.training.spec import TaskSpec
@@ -26,7 +26,22 @@ Stop = Callable[[int, float], bool]
 FINAL_SEEDS = 3
 
 
-class GivenUpError(Exception):
+@dataclass(frozen=True)
+class Ended:
+    """How a trial ended.
+
+    Attributes:
+        state: COMPLETE, PRUNED where it was not worth going on with, or FAIL where the loss became infinite.
+        value: What it came to, where it is complete.
+        steps: What it had come to after an epoch, or after one of several trainings.
+    """
+
+    state: str
+    value: float | None
+    steps: dict[int, float]
+
+
+class _GivenUpError(Exception):
     """A trial was not worth going on with."""
 
 
@@ -63,30 +78,44 @@ class Trials:
         """Whether a trial is a single training."""
         return len(self.splits) * self.seeds == 1
 
-    def value(self, changes: dict[str, Any], name: str, stop: Stop) -> float:
-        """What a trial comes to.
+    def ended(self, changes: dict[str, Any], name: str, stop: Stop) -> Ended:
+        """How a trial ends.
 
         Args:
             changes: Its settings.
             name: What it is called where its progress is told.
             stop: Says after an epoch, or after one of several trainings, whether the trial is given up.
-
-        Raises:
-            GivenUpError: It was.
         """
+        steps: dict[int, float] = {}
+
+        def asked(step: int, value: float) -> bool:
+            steps[step] = value
+            return stop(step, value)
+
+        try:
+            return Ended("COMPLETE", self._value(changes, name, asked), steps)
+        except _GivenUpError:
+            return Ended("PRUNED", None, steps)
+        except LossError:
+            return Ended("FAIL", None, steps)
+
+    def _value(self, changes: dict[str, Any], name: str, stop: Stop) -> float:
         # One training is given up in the middle; of several, the first ones tell whether the others are worth it.
         within = stop if self.alone and self.metric == self.selects else None
         values: list[float] = []
         for part, (value, given_up) in enumerate(self._train_all(changes, name, range(self.seeds), within)):
             values.append(value)
             if given_up or (not self.alone and stop(part, statistics.fmean(values))):
-                raise GivenUpError
+                raise _GivenUpError
         return statistics.fmean(values)
 
-    def once_more(self, changes: dict[str, Any], name: str) -> float:
-        """What a trial comes to with other seeds."""
+    def once_more(self, changes: dict[str, Any], name: str) -> float | None:
+        """What a trial comes to with other seeds; None where the loss becomes infinite."""
         others = range(self.seeds, self.seeds + FINAL_SEEDS)
-        return statistics.fmean(value for value, _ in self._train_all(changes, name, others, None))
+        try:
+            return statistics.fmean(value for value, _ in self._train_all(changes, name, others, None))
+        except LossError:
+            return None
 
     def _train_all(
         self, changes: dict[str, Any], name: str, seeds: range, within: Stop | None
@@ -104,6 +133,8 @@ class Trials:
         spec = TaskSpec.of(dataset)
         model, fabric = build(recipe.model, spec), make_fabric(recipe)
         fitted = fit_loop(model, dataset, spec, recipe, fabric, None, told, within)
+        if fitted.stopped == "interrupted":
+            raise KeyboardInterrupt
         assert fitted.value is not None
         same = self.metric == self.selects
         value = fitted.value if same else measure(model, dataset, spec, recipe, fabric)["val"][self.metric]

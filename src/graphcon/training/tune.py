@@ -4,7 +4,6 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,10 @@ from graphcon.training import recipes
 from graphcon.training.batches import mix
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
-from graphcon.training.loop import LossError, Reporter
-from graphcon.training.search_space import own_settings, space_of, usual_search
-from graphcon.training.trials import GivenUpError, Trials
+from graphcon.training.loop import Reporter
+from graphcon.training.search_space import Range, own_settings, space_of, usual_search
+from graphcon.training.team import Team, Tell, pruner, team
+from graphcon.training.trials import Trials
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ def tune(
     seeds: int = 1,
     metric: str | None = None,
     finalists: int = 1,
+    workers: int = 1,
+    tell: Tell | None = None,
 ) -> Tuned:
     """Searches the fields in the recipe's ``[search]`` table; the test part is not there to be looked at.
 
@@ -62,13 +64,15 @@ def tune(
         recipe: The recipe.
         out: The folder of the study; one that is there is gone on with.
         trials: How many trials there are to be in all.
-        reporter: Makes whom to tell how a trial goes, from its name.
+        reporter: Makes whom to tell how a trial goes, from its name, where there is one process.
         splits: The splits a trial is trained on, where the mean of their validations is what counts. (default: the
             recipe's own)
         seeds: How many seeds it is trained with on every split, counted from the recipe's on.
         metric: What trials are compared by, of the models that ``trainer.metric`` has selected. (default: the same)
         finalists: How many of the best trials are trained once more, with three other seeds on every
             split; the best of these is what was found. (default: the best trial is)
+        workers: Number of processes: so many trials are trained at a time, each drawn without knowing the others.
+        tell: Told a line about every trial that has ended, where there are several processes.
     """
     for option, number in (("--trials", trials), ("--finalists", finalists)):
         if number < 1:
@@ -81,28 +85,38 @@ def tune(
     if not (out / "study.log").exists():
         folder.check_free()
     out.mkdir(parents=True, exist_ok=True)
-    with folder.held("searching there"):
+    with folder.held("searching there"), team(trained, workers, tell) as trainers:
         study = _study(optuna, folder, trained)
         found = _outcome(optuna, study, trained, folder)
-        for number in range(len(_finished(study)), trials):
-            if number == 0:
-                study.enqueue_trial(own_settings(recipe, space))
-            # A trial is drawn from its own seed and what is known by then, so a search that was stopped draws what it
-            # would have drawn.
-            study.sampler = optuna.samplers.TPESampler(seed=mix(recipe.seed, number) % (1 << 32))
-            trial = study.ask()
-            changes = {field: told.suggest(trial, field) for field, told in space.items()}
-            try:
-                study.tell(trial, trained.value(changes, f"trial {number}", partial(_told_to_stop, trial)))
-            except LossError:
-                study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            except GivenUpError:
-                study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+        number = len(_finished(study))
+        while number < trials:
+            numbers = range(number, min(number + workers, trials))
+            drawn = {n: _drawn(optuna, study, recipe, space, n) for n in numbers}
+            ended = trainers.ended({n: trial.params for n, trial in drawn.items()}, _complete(study))
+            for n, trial in drawn.items():
+                for step, value in ended[n].steps.items():
+                    trial.report(value, step)
+                study.tell(trial, ended[n].value, optuna.trial.TrialState[ended[n].state])
             found = _outcome(optuna, study, trained, folder)
+            number += len(drawn)
         if found is None:
             raise InputError(f"no trial came to its end: all {trials} failed. Narrow the search")
-        again = _finalists(study, finalists, trained) if finalists > 1 else []
+        again = _finalists(study, finalists, trainers) if finalists > 1 else []
         return _best_of(again, study, found, folder) if again else found
+
+
+def _drawn(optuna: Any, study: Any, recipe: Recipe, space: dict[str, Range], number: int) -> Any:
+    """The trial of a number, with its settings; the first has the recipe's own.
+
+    It is drawn from its own seed and what is known by then: a search that was stopped draws what it would have drawn.
+    """
+    if number == 0:
+        study.enqueue_trial(own_settings(recipe, space))
+    study.sampler = optuna.samplers.TPESampler(seed=mix(recipe.seed, number) % (1 << 32))
+    trial = study.ask()
+    for field, told in space.items():
+        told.suggest(trial, field)
+    return trial
 
 
 def _check_same(study: Any, trained: Trials, out: Path) -> None:
@@ -129,9 +143,8 @@ def _finished(study: Any) -> list[Any]:
     return [trial for trial in study.trials if trial.state.is_finished()]
 
 
-def _told_to_stop(trial: Any, step: int, value: float) -> bool:
-    trial.report(value, step)
-    return trial.should_prune()
+def _complete(study: Any) -> list[Any]:
+    return [trial for trial in _finished(study) if trial.state.name == "COMPLETE"]
 
 
 def _outcome(optuna: Any, study: Any, trained: Trials, folder: RunFolder) -> Tuned | None:
@@ -157,21 +170,22 @@ def _outcome(optuna: Any, study: Any, trained: Trials, folder: RunFolder) -> Tun
     return Tuned(best, study.best_value, metric, len(states), states.count("PRUNED"), states.count("FAIL"), importance)
 
 
-def _finalists(study: Any, many: int, trained: Trials) -> list[Finalist]:
+def _finalists(study: Any, many: int, trainers: Team) -> list[Finalist]:
     """The best trials with what they come to once more, the best first; what is known is not trained again."""
     larger = study.direction.name == "MAXIMIZE"
-    complete = [(number, trial) for number, trial in enumerate(_finished(study)) if trial.state.name == "COMPLETE"]
-    finalists = []
-    for number, trial in sorted(complete, key=lambda one: one[1].value, reverse=larger)[:many]:
-        key = f"once more, trial {number}"
-        if key not in study.user_attrs:
-            try:
-                study.set_user_attr(key, trained.once_more(trial.params, f"trial {number} once more"))
-            except LossError:  # what fails with another seed is no finalist
-                study.set_user_attr(key, None)
-        again = study.user_attrs[key]
-        finalists += [Finalist(number, trial.value, again)] if again is not None else []
+    complete = {n: trial for n, trial in enumerate(_finished(study)) if trial.state.name == "COMPLETE"}
+    best = sorted(complete, key=lambda n: complete[n].value, reverse=larger)[:many]
+    missing = {n: complete[n].params for n in best if _once_more(n) not in study.user_attrs}
+    for n, value in trainers.once_more(missing):
+        study.set_user_attr(_once_more(n), value)
+    again = {n: study.user_attrs[_once_more(n)] for n in best}  # what fails with another seed is no finalist
+    finalists = [Finalist(n, complete[n].value, value) for n, value in again.items() if value is not None]
     return sorted(finalists, key=lambda finalist: finalist.value, reverse=larger)
+
+
+def _once_more(number: int) -> str:
+    """Under what a study keeps how one of its best trials did with other seeds."""
+    return f"once more, trial {number}"
 
 
 def _best_of(finalists: list[Finalist], study: Any, found: Tuned, folder: RunFolder) -> Tuned:
@@ -197,7 +211,7 @@ def _study(optuna: Any, folder: RunFolder, trained: Trials) -> Any:
         storage=optuna.storages.JournalStorage(backend),
         load_if_exists=True,
         direction="minimize" if trained.metric in measures.SMALLER_IS_BETTER else "maximize",
-        pruner=optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=20 if trained.alone else 1),
+        pruner=pruner(trained.alone),
     )
     _check_same(study, trained, folder.path)
     write_whole(folder.recipe_file, recipes.to_toml(trained.recipe))
