@@ -13,6 +13,7 @@ from rich.console import Console
 from graphcon import cli
 from graphcon.errors import InputError
 from graphcon.experiments import results, tables, verdict
+from graphcon.experiments.glance import glance
 from graphcon.experiments.page import notes, write_page
 from graphcon.experiments.reproduce import reproduce as reproducing
 from graphcon.experiments.results import Run
@@ -168,6 +169,10 @@ def kept(tmp_path, name: str, runs: list[Run]):
     return tmp_path
 
 
+def at_a_glance(runs: list[Run]) -> list[str]:
+    return glance({"heterophilic": runs}).splitlines()[2:]
+
+
 def test_a_claim_without_results_is_not_measured(tmp_path):
     assert {claim.verdict for claim in verdict.verdicts(tmp_path)} == {"not measured"}
 
@@ -182,26 +187,31 @@ def test_better_than_its_layer_holds_in_part_where_one_of_two_is_better(tmp_path
     claim = verdict.verdicts(kept(tmp_path, "heterophilic", runs))[0]
     assert claim.verdict == "holds in part"
     assert claim.short == "of 2 cases 1 clearly better (the 95 % intervals apart), 1 not better"
-    assert claim.evidence == (
-        "clearly better (the 95 % intervals apart): graphcon-gcn on texas (+30.0)",
-        "not better: graphcon-gcn on wisconsin (-10.0)",
-    )
+    assert at_a_glance(runs) == [
+        "| texas | graphcon-gcn | **86.0 ± 1.0** (n = 3) | 56.0 ± 1.0: +30.0 | 85.4: +0.6 | the same | – |",
+        "| wisconsin | graphcon-gcn | **51.0 ± 1.0** (n = 3) | 61.0 ± 1.0: -10.0 | 87.8: -36.8 | the same | – |",
+    ]
 
 
-def test_what_has_many_fewer_parameters_than_its_layer_is_judged_with_that_beside_it(tmp_path):
-    runs = [run_of(80), run_of(70, model="gcn")._replace(parameters=12_340)]
-    claim = verdict.verdicts(kept(tmp_path, "heterophilic", runs))[0]
-    assert "graphcon-gcn on texas (+10.0, 0.1 × the parameters)" in claim.evidence[0]
+def test_what_has_many_fewer_parameters_than_its_layer_is_told_with_that_beside_it():
+    (line,) = at_a_glance([run_of(80), run_of(70, model="gcn")._replace(parameters=12_340)])
+    assert "| 70.0: +10.0, with 0.1 × the parameters |" in line
+
+
+def test_the_best_of_all_others_is_neither_graphcon_nor_its_layer():
+    models = {"gcn": 95, "graphcon-gat": 99, "h2gcn": 84, "mlp": 83}
+    line, _ = at_a_glance([run_of(80), *(run_of(value, model=model) for model, value in models.items())])
+    assert line.endswith("| h2gcn 84.0 (n = 1) |")
 
 
 def test_of_two_variants_the_one_that_validation_prefers_is_judged(tmp_path):
     runs = [
         run_of(80)._replace(val=90.0),
         run_of(95, variant="without linear term")._replace(val=85.0),  # better on test data, which must not choose
-        run_of(70, model="gcn"),
+        run_of(85, model="gcn"),
     ]
     claim = verdict.verdicts(kept(tmp_path, "heterophilic", runs))[0]
-    assert claim.evidence == ("better in a single run (the spread unknown): graphcon-gcn on texas (+10.0)",)
+    assert claim.short == "of 1 case 1 not better"
 
 
 def test_what_the_papers_equation_does_not_have_is_judged_with_it_and_without(tmp_path):
@@ -211,19 +221,21 @@ def test_what_the_papers_equation_does_not_have_is_judged_with_it_and_without(tm
         run_of(85, model="gcn")._replace(recipe="texas-plain-gcn model.options.norm=batch"),
     ]
     claims = verdict.verdicts(kept(tmp_path, "heterophilic", runs))
-    assert "graphcon-gcn (source term) on texas (+10.0)" in claims[0].evidence[0]
+    assert claims[0].short == "of 1 case 1 better in a single run (the spread unknown)"
     assert claims[1].text == "GraphCON improves on the layer it wraps, with its equation alone"
-    assert claims[1].evidence == ("not better: graphcon-gcn on texas (-5.0)",)
+    assert claims[1].short == "of 1 case 1 not better"
+    (line,) = at_a_glance(runs)
+    assert "| graphcon-gcn (source term) | **95.0** (n = 1) | 85.0: +10.0 |" in line
+    assert "| 80.0 | – |" in line
 
 
-def test_the_layer_too_is_judged_by_the_row_that_validation_prefers(tmp_path):
+def test_the_layer_too_is_judged_by_the_row_that_validation_prefers():
     runs = [
         run_of(80),
         run_of(70, model="gcn")._replace(val=70.0),
         run_of(75, model="gcn", variant="batch norm")._replace(val=75.0),
     ]
-    claim = verdict.verdicts(kept(tmp_path, "heterophilic", runs))[0]
-    assert claim.evidence == ("better in a single run (the spread unknown): graphcon-gcn on texas (+5.0)",)
+    assert "| 75.0: +5.0 |" in at_a_glance(runs)[0]
 
 
 def test_depth_holds_only_where_graphcon_keeps_and_gcn_loses(tmp_path):
@@ -252,9 +264,7 @@ def test_the_page_holds_every_table_and_says_what_is_not_measured(tmp_path):
     reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn")
     write_page(tmp_path / "results", tmp_path / "docs" / "results.md")
     page = (tmp_path / "docs" / "results.md").read_text()
-    assert (
-        page.index("## Verdict") < page.index("## How it was measured") < page.index(f"## {TABLES['homophilic'].title}")
-    )
+    assert page.index("## Verdict") < page.index("## At a glance") < page.index(f"## {TABLES['homophilic'].title}")
     assert set(notes()["tables"]) <= set(TABLES)
     for name, table in TABLES.items():
         assert f"## {table.title}\n\n{notes()['tables'].get(name, '')}" in page

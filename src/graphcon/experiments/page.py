@@ -8,6 +8,7 @@ from typing import Any
 
 from graphcon._files import write_whole
 from graphcon.experiments import results
+from graphcon.experiments.glance import glance
 from graphcon.experiments.reproduce import facts
 from graphcon.experiments.tables import TABLES, rows
 from graphcon.experiments.verdict import verdicts
@@ -15,7 +16,7 @@ from graphcon.experiments.verdict import verdicts
 
 @cache
 def notes() -> dict[str, Any]:
-    """What a reader must know: ``head``, ``measured``, and ``tables`` by name."""
+    """What a reader must know: ``head``, ``glance``, ``reading``, ``settings``, and ``tables`` by name."""
     return tomllib.loads((files("graphcon.experiments") / "notes.toml").read_text())
 
 
@@ -24,17 +25,16 @@ def write_page(out: Path, page: Path) -> None:
     claims = verdicts(out)
     parts = [notes()["head"], "\n## Verdict\n\n| claim of the paper | verdict | in short |\n|---|---|---|\n"]
     parts += [f"| {claim.text} | **{claim.verdict}** | {claim.short} |\n" for claim in claims]
-    for claim in claims:
-        if claim.evidence:
-            parts += [f"\n{claim.text}:\n\n", *(f"- {line}\n" for line in claim.evidence)]
+    parts.append(f"\n## At a glance\n\n{notes()['glance']}\n")
+    parts.append(glance({name: results.load(out, name) for name in TABLES}) or "Nothing was measured yet.\n")
     hours = sum(facts(out, name).get("hours", 0.0) for name in TABLES)
     parts.append(
         f"\n{hours:.1f} hours of training in all: the sum of the wall times of all runs, several of which ran at a "
         "time on the same cores, or waited for others.\n"
     )
-    parts.append(f"\n## How it was measured\n\n{notes()['measured']}")
-    for name in TABLES:
-        parts.append(section(out, name, page.parent))
+    parts.append(f"\n## How to read the tables\n\n{notes()['reading']}")
+    parts += [section(out, name, page.parent) for name in TABLES]
+    parts.append(f"\n## How settings were found, and test data read\n\n{notes()['settings']}")
     write_whole(page, "".join(parts))
 
 

@@ -1,0 +1,113 @@
+"""Every model of GraphCON on every data set, by the row that validation prefers, beside what it is judged by."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from graphcon.experiments import results
+from graphcon.experiments.results import Cell, Place, Run
+from graphcon.experiments.tables import TABLES, Table, paper_figure
+
+#: The tables whose rows are models and whose columns are data sets.
+JUDGED = ("homophilic", "heterophilic", "zinc", "superpixels")
+#: What may be said of a case, from good to bad: beside another model, and beside the paper's figure.
+CLEAR, WITHIN, SINGLE, WORSE = (
+    "clearly better (the 95 % intervals apart)",
+    "better within the spread",
+    "better in a single run (the spread unknown)",
+    "not better",
+)
+REACHED, NEARLY, MISSED = "reached", "missed by less than two of the paper's standard deviations", "missed"
+HOW = (CLEAR, WITHIN, SINGLE, WORSE, REACHED, NEARLY, MISSED)
+Cells = Mapping[Place, Cell]
+Row = tuple[Place, Cell]
+
+
+class Case(NamedTuple):
+    """A model of GraphCON on a data set.
+
+    Attributes:
+        table: The table it is from.
+        place: Its row.
+        cell: What was measured.
+        layer: The row of the layer it wraps.
+        no_graph: The MLP.
+        best_other: Of all other models that are no GraphCON, the one that is best on test data: that flatters it.
+    """
+
+    table: Table
+    place: Place
+    cell: Cell
+    layer: Row | None
+    no_graph: Row | None
+    best_other: Row | None
+
+    @property
+    def figure(self) -> tuple[float, float | None] | None:
+        """The paper's mean and standard deviation."""
+        return paper_figure(self.table.name, self.place.dataset, self.place.model)
+
+    def gain(self, over: float) -> float:
+        """By how much it is better than something."""
+        return gain(self.table, self.cell.mean, over)
+
+    def against(self, other: Cell) -> str:
+        """How it compares, by the means on test data and their 95 % intervals."""
+        if self.gain(other.mean) <= 0:
+            return WORSE
+        if min(self.cell.n, other.n) == 1:
+            return SINGLE
+        return CLEAR if self.gain(other.mean) > self.cell.interval + other.interval else WITHIN
+
+    def reaches(self) -> str | None:
+        """How it compares with the paper's figure; None where there is none."""
+        if self.figure is None:
+            return None
+        mean, sd = self.figure
+        off = self.gain(mean)
+        return REACHED if off >= 0 else NEARLY if off >= -2 * (sd or 0.0) else MISSED
+
+
+def cases(runs: Mapping[str, Iterable[Run]]) -> list[Case]:
+    """All cases in the runs of the tables."""
+    found = []
+    for name in JUDGED:
+        table = TABLES[name]
+        rows = preferred(table, results.cells(table, runs.get(name, ())))
+        for (dataset, model), (place, cell) in rows.items():
+            if not model.startswith("graphcon-"):
+                continue
+            layer = model.removeprefix("graphcon-")
+            others = [
+                row
+                for (where, other), row in rows.items()
+                if where == dataset and other != layer and not other.startswith("graphcon-")
+            ]
+            best = max(others, key=lambda row: gain(table, row[1].mean, 0.0), default=None)
+            found.append(Case(table, place, cell, rows.get((dataset, layer)), rows.get((dataset, "mlp")), best))
+    return found
+
+
+def as_printed_by_the_paper(run: Run) -> bool:
+    """Whether its equation is the paper's: no linear term, no source, nothing normalised. Plain layers all count."""
+    added = ("model.residual=True", "model.source=", "model.options.norm=")
+    return not run.model.startswith("graphcon-") or not any(setting in run.recipe for setting in added)
+
+
+def preferred(table: Table, cells: Cells) -> dict[tuple[str, str], Row]:
+    """For every data set and model the row that validation prefers, of what was measured.
+
+    Rows as printed are left out: with all coefficients one, GraphCON is the plain stack.
+    """
+    best: dict[tuple[str, str], Row] = {}
+    for place, cell in cells.items():
+        if "as printed" in place.variant or cell.n == 0:
+            continue
+        key = (place.dataset, place.model)
+        if key not in best or gain(table, cell.val, best[key][1].val) > 0:
+            best[key] = (place, cell)
+    return best
+
+
+def gain(table: Table, ours: float, theirs: float) -> float:
+    """By how much ours is better."""
+    return theirs - ours if table.metric == "mae" else ours - theirs
