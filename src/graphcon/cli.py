@@ -52,18 +52,19 @@ WORKFLOW = {
 SPINS = "10000"
 
 #: What cures a place that cannot be written, by what the system says of it.
+GOES_ON = "Then type the same command again; a single training goes on with: graphcon train --resume RUN"
 UNWRITABLE = {
     errno.EACCES: "Name a place that you may write to",
     errno.EPERM: "Name a place that you may write to",
     errno.EROFS: "Name a place that can be written",
     errno.ENAMETOOLONG: "Name a shorter one",
-    errno.ENOSPC: "Make room; a training goes on with: graphcon train --resume RUN",
-    errno.EDQUOT: "Make room; a training goes on with: graphcon train --resume RUN",
+    errno.ENOSPC: f"Make room. {GOES_ON}",
+    errno.EDQUOT: f"Make room. {GOES_ON}",
     errno.EFBIG: "Raise the limit on the size of files",
     errno.EEXIST: "A folder is needed there: name another place",
     errno.ENOTDIR: "A folder is needed there: name another place",
     errno.EISDIR: "A file is needed there: name another place, or move the folder",
-    errno.EIO: "See whether the disk is sound; a training goes on with: graphcon train --resume RUN",
+    errno.EIO: f"See whether the disk is sound. {GOES_ON}",
 }
 
 app = tyro.extras.SubcommandApp()

@@ -106,6 +106,18 @@ def test_a_table_without_an_edge_leaves_all_nodes_isolated(write):
     assert (new.edge_index.shape, new.edge_weight.shape, new.edge_attr.shape) == ((2, 0), (0,), (0, 2))
 
 
+def test_classes_and_categories_written_with_leading_zeros_stay_as_they_are_written(write):
+    rows = [f"{i},{'01' if i % 2 else '1'},{'007' if i % 3 else '010'},{i % 3}" for i in range(12)]
+    nodes, edges = write(nodes="\n".join(["id,code,label,third", *rows]), edges="source,destination\n1,2\n")
+    dataset, schema = read_tables(nodes, edges, target="label", categorical="code")
+    assert dataset.class_names == ("007", "010")
+    assert {column.name: column.categories for column in schema.columns}["code"] == ("01", "1")
+    assert {column.name: column.role for column in schema.columns}["third"] == "number"
+    numbers, schema = read_tables(nodes, edges, target="label")  # a feature that is a number is one all the same
+    assert {column.name: column.role for column in schema.columns}["code"] == "boolean"
+    assert numbers.data.x[:, 0].tolist() == [1.0] * 12
+
+
 def test_an_ignored_column_has_no_role_by_its_name(write):
     nodes, edges = write(
         nodes="id,graph_id,split,f,label\na,0,train,1,u\nb,0,val,2,v\nc,1,train,3,v\nd,1,test,4,u\n",

@@ -230,6 +230,16 @@ def test_a_loss_that_explodes_is_told_and_nothing_is_lost(tiny: Recipe, tmp_path
         run.train(wild, tmp_path / "run")
 
 
+def test_weights_that_explode_in_the_last_step_are_told_where_no_validation_would_tell(tiny: Recipe):
+    dataset, _ = load_dataset(tiny.data)
+    unvalidated = replace(dataset, split=replace(dataset.split, val=dataset.split.val[:0]))
+    recipe, spec = replace(tiny, trainer=replace(tiny.trainer, epochs=1)), TaskSpec.of(dataset)
+    model = build(recipe.model, spec)
+    next(model.parameters()).register_hook(lambda gradient: gradient + torch.inf)
+    with pytest.raises(LossError, match="the weights became infinite in the last epoch, 1. Smaller optimizer.lr"):
+        loop.fit_loop(model, unvalidated, spec, recipe, run.make_fabric(recipe))
+
+
 def test_a_folder_that_is_taken_is_left_alone(tiny: Recipe, tmp_path: Path):
     run.train(tiny, tmp_path / "run")
     before = _everything(tmp_path / "run")

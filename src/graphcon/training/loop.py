@@ -25,9 +25,12 @@ from graphcon.training.interrupt import stop_requested
 from graphcon.training.schedule import Schedule, build_optimizer
 from graphcon.training.spec import TaskSpec, training_targets
 
+#: What helps where a loss becomes infinite.
+TAMED = "Smaller optimizer.lr, optimizer.clip = 1.0, more damping model.alpha or smaller model.dt tame it"
+
 
 class LossError(ArithmeticError):
-    """The loss became NaN or infinite."""
+    """The loss, or a weight, became NaN or infinite."""
 
 
 class Reporter(Protocol):
@@ -104,11 +107,10 @@ def fit_loop(
         progress.epoch += 1
         record: dict[str, Any] = {"epoch": progress.epoch, "loss": loss, "lr": schedule.lr}
         if not math.isfinite(loss):
-            raise LossError(
-                f"the loss became {loss} in epoch {progress.epoch}. Smaller optimizer.lr, optimizer.clip = 1.0, more "
-                "damping model.alpha or smaller model.dt tame it"
-            )
+            raise LossError(f"the loss became {loss} in epoch {progress.epoch}. {TAMED}")
         last = progress.epoch == trainer.epochs
+        if last and not batches.has("val") and not all(weight.isfinite().all() for weight in model.parameters()):
+            raise LossError(f"the weights became infinite in the last epoch, {progress.epoch}. {TAMED}")
         if batches.has("val") and (progress.epoch % every == 0 or last):
             value = evaluate(wrapped, batches, spec, "val", quick)[metric]
             record["val"] = {metric: value}

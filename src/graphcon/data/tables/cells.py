@@ -23,7 +23,7 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
         return _split_words(values.cast(pl.String))
     if role == "category":
         return values.cast(pl.String)
-    if role == "boolean" and values.dtype == pl.String:
+    if role == "boolean" and values.dtype == pl.String and odd_among_numbers(values) is None:
         lower = values.str.to_lowercase()
         odd = values.is_not_null() & ~lower.is_in(list(TRUTH))
         if odd.any():

@@ -19,6 +19,7 @@ from graphcon.errors import InputError
 _TEXT, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
 IdColumns = Callable[[list[str]], Collection[str | None]]
 """Which columns of a header hold ids: these are read as they are written, 007 is not 7."""
+_LEADING_ZERO = re.compile(rb"(?<![0-9.])0[0-9]")
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 
 
@@ -129,19 +130,25 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
         raise InputError(f"{path}: is empty. It must hold a header and a row per record.")
     header = _check_header(path, content, delimiter)
     _check_rows(path, content, delimiter, len(header))
-    texts = {name: pl.String for name in ids(header) if name in header}
-    options = {
-        "separator": delimiter,
-        "null_values": ["", *null_values],  # "" in quotes is as empty as nothing
-        "schema_overrides": texts,
-        "raise_if_empty": False,
-    }
+    texts = [name for name in ids(header) if name in header]
+
+    def read(texts: Sequence[str], rows: int | None, columns: list[str] | None = None) -> pl.DataFrame:
+        return pl.read_csv(
+            content,
+            columns=columns,
+            separator=delimiter,
+            null_values=["", *null_values],  # "" in quotes is as empty as nothing
+            schema_overrides=dict.fromkeys(texts, pl.String),
+            infer_schema_length=rows,
+            raise_if_empty=False,
+        )
+
     try:
         try:
             # Ten thousand rows tell the types of nearly all columns; where they do not, all rows are asked.
-            frame = pl.read_csv(content, infer_schema_length=10_000, **options)
+            frame = read(texts, 10_000)
         except pl.exceptions.ComputeError:
-            frame = pl.read_csv(content, infer_schema_length=None, **options)
+            frame = read(texts, None)
     except pl.exceptions.PolarsError as error:
         for _ in _records(path, content, delimiter):  # tells the row, where a row is to blame
             pass
@@ -149,6 +156,10 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
             f"{path}: cannot be read as CSV ({_first_line(error)}). Save it as plain CSV; a cell that holds a quote "
             "must be in quotes, and the quote written twice."
         ) from error
+    if _LEADING_ZERO.search(content):  # a class or category 007 is not 7
+        whole = [name for name, dtype in frame.schema.items() if dtype.is_integer()]
+        written = read(whole, 1, whole)
+        frame = frame.with_columns(column for column in written if column.str.contains(r"^[+-]?0\d").any())
     return Table(str(path), frame, first_row=2)
 
 
