@@ -203,6 +203,14 @@ def test_of_several_seeds_the_mean_validation_counts(tiny: Recipe, tmp_path: Pat
     assert tune.tune(recipe, tmp_path / "both", 1, seeds=2).value == pytest.approx(sum(single) / 2)
 
 
+def test_a_trial_whose_metric_is_not_defined_has_failed(tiny: Recipe, tmp_path: Path, monkeypatch):
+    nothing = iter([float("nan"), 0.5, float("nan")])
+    monkeypatch.setattr(trials.Trials, "_value", lambda *_: next(nothing))
+    recipe = replace(tiny, search={"optimizer.lr": [0.02]})
+    found = tune.tune(recipe, tmp_path, 3)
+    assert (found.trials, found.failed, found.value) == (3, 2, 0.5)
+
+
 def test_trials_are_compared_by_another_metric_than_epochs_are_selected_by(tiny: Recipe, tmp_path: Path):
     trainer = replace(tiny.trainer, epochs=12, metric="log_loss")
     recipe = replace(tiny, trainer=trainer, search={"optimizer.lr": [0.02]})

@@ -1,6 +1,7 @@
 """What a trial of a search comes to: the mean of trainings on several splits and seeds, on validation data."""
 
 import itertools
+import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +32,8 @@ class Ended:
     """How a trial ended.
 
     Attributes:
-        state: COMPLETE, PRUNED where it was not worth going on with, or FAIL where the loss became infinite.
+        state: COMPLETE, PRUNED where it was not worth going on with, or FAIL where the loss became infinite or the
+            validation part does not define the metric.
         value: What it came to, where it is complete.
         steps: What it had come to after an epoch, or after one of several trainings.
     """
@@ -93,7 +95,8 @@ class Trials:
             return stop(step, value)
 
         try:
-            return Ended("COMPLETE", self._value(changes, name, asked), steps)
+            value = self._value(changes, name, asked)
+            return Ended("FAIL", None, steps) if math.isnan(value) else Ended("COMPLETE", value, steps)
         except _GivenUpError:
             return Ended("PRUNED", None, steps)
         except LossError:
@@ -110,12 +113,13 @@ class Trials:
         return statistics.fmean(values)
 
     def once_more(self, changes: dict[str, Any], name: str) -> float | None:
-        """What a trial comes to with other seeds; None where the loss becomes infinite."""
+        """What a trial comes to with other seeds; None where it fails."""
         others = range(self.seeds, self.seeds + FINAL_SEEDS)
         try:
-            return statistics.fmean(value for value, _ in self._train_all(changes, name, others, None))
+            value = statistics.fmean(value for value, _ in self._train_all(changes, name, others, None))
         except LossError:
             return None
+        return None if math.isnan(value) else value
 
     def _train_all(
         self, changes: dict[str, Any], name: str, seeds: range, within: Stop | None
