@@ -13,12 +13,13 @@ import torch
 from torch_geometric.data import Data
 
 from graphcon import cli
-from graphcon.data import Split, convert, load
+from graphcon.data import Split, convert, load, read_tables
 from graphcon.experiments import depth
 from graphcon.experiments.demo_page import demo_page
-from graphcon.report.blocks import Chart, Matrix, Page, Panel, Series, Table, Words
+from graphcon.report.blocks import Chart, Matrix, Number, Page, Panel, Series, Table, Words
 from graphcon.report.evidence import Evidence, gather_all
 from graphcon.report.mistakes import mistakes
+from graphcon.report.reliance import columns_of, reliance
 from graphcon.report.render import render
 from graphcon.report.run_page import build_page
 from graphcon.report.scales import Scale, fit
@@ -115,6 +116,61 @@ def test_the_page_needs_nothing_from_elsewhere(pages: Path):
         assert not re.findall(r"""(?:src|href)=["'](?!data:)|url\(|@import|https?://""", page.read_text())
 
 
+@pytest.mark.parametrize("name", ["plain", "molecules", "evil"])
+def test_with_all_inputs_a_model_is_as_good_as_its_run_says(runs: Path, name: str):
+    one = Evidence.gather(runs / name)
+    (table,) = reliance(one)
+    assert isinstance(table, Table)
+    value = one.metrics["val"][one.metric]
+    assert table.title.endswith(f"with all it is {value:.4f}")
+    for _, without, change in table.rows:
+        assert isinstance(without, Number)
+        assert isinstance(change, Number)
+        assert without.value - change.value == pytest.approx(value)
+
+
+def test_what_a_model_relies_on_is_told_and_what_it_does_not(tmp_path: Path):
+    """The label is whether one column is positive; another column, the edges and their weights tell nothing."""
+    values = torch.rand(2, 200, generator=torch.Generator().manual_seed(0)) - 0.5
+    label = ["up" if value > 0 else "down" for value in values[0].tolist()]
+    nodes = {"id": range(200), "telling": values[0].tolist(), "idle": values[1].tolist(), "label": label}
+    pl.DataFrame(nodes).write_csv(tmp_path / "nodes.csv")
+    edges = {"source": range(199), "target": range(1, 200), "weight": [0.5] * 199}
+    pl.DataFrame(edges).write_csv(tmp_path / "edges.csv")
+    data = DataConfig(nodes=tmp_path / "nodes.csv", edges=tmp_path / "edges.csv")
+    data = replace(data, table=replace(data.table, target=("label",)))
+    trainer = replace(QUICK, epochs=40)
+    run.train(Recipe(data=data, model=ModelConfig(name="mlp", steps=1), trainer=trainer), tmp_path / "run")
+    (table,) = reliance(Evidence.gather(tmp_path / "run"))
+    assert isinstance(table, Table)
+    changes = {str(row[0]): row[2].value for row in table.rows if isinstance(row[2], Number)}
+    assert list(changes)[-1] != "column telling"
+    assert changes["column telling"] < -0.3
+    assert changes["features of the nodes, all together"] < -0.3
+    assert abs(changes["column idle"]) < 0.1
+    assert changes["edges, taken away"] == changes["weights of the edges"] == 0.0
+
+
+def test_columns_are_found_where_the_table_puts_them(tmp_path: Path):
+    nodes = {
+        "id": range(30),
+        "town": [f"t{i}" for i in range(30)],
+        "size": [float(i) for i in range(30)],
+        "kind": ["ab"[i % 2] for i in range(30)],
+        "street": [f"s{i % 25}" for i in range(30)],
+        "label": ["xy"[i % 2] for i in range(30)],
+    }
+    options = {"target": "label", "categorical": ("town", "street"), "one_hot_limit": 10, "degree": True}
+    edges = pl.DataFrame({"source": range(29), "target": range(1, 30)})
+    dataset, schema = read_tables(pl.DataFrame(nodes), edges, **options)
+    numbers = dataset.num_features
+    found = {name: (where, columns) for name, (where, columns) in columns_of(schema)}
+    assert set(found) == {"town", "size", "kind", "street"}
+    for name, (where, columns) in found.items():
+        names = dataset.feature_names[:numbers] if where == "x" else dataset.feature_names[numbers:]
+        assert {label.partition("=")[0] for label in names[columns]} == {name}
+
+
 def test_stability_is_told_in_words(pages: Path):
     html = unescape((pages / "one.html").read_text())
     model = run.load(pages / "seeds/split-0-seed-0").model.net.core
@@ -186,7 +242,7 @@ def test_a_model_that_does_not_tell_its_states_still_has_its_page(pages: Path):
 
     (one,) = gather_all((pages / "plain",))
     one.trained.model.net.core = Silent()
-    inside = build_page([one]).panels[1]
+    inside = build_page([one]).panels[2]
     assert "gcn cannot be seen inside: TaskModel has no message-passing layer" in inside.blocks[0].paragraphs[0]
 
 
@@ -324,7 +380,7 @@ def test_in_a_browser_paper_shows_all_parts_and_dark_screens_are_dark(pages: Pat
     assert sum(map(int, re.findall(r"\d+", browser.run(ground)))) < 150
     browser.media("print", prefers_color_scheme="dark")
     assert browser.run(ground) == "rgb(255, 255, 255)"
-    assert browser.run(visible) == 5
+    assert browser.run(visible) == 6
     browser.media()
 
 

@@ -5,12 +5,12 @@ from torch import Tensor
 from graphcon.report.blocks import Block, Chart, Matrix, Number, Series, Table, Words
 from graphcon.report.evidence import Evidence
 from graphcon.report.scales import fit
+from graphcon.training.run import PARTS
 from graphcon.training.spec import TaskSpec
 
 WORST = 15
 MOST_CLASSES = 20
 MOST_POINTS = 1000
-PARTS = {"val": "validation", "test": "test"}
 
 
 def mistakes(run: Evidence) -> list[Block]:

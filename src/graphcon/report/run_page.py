@@ -7,11 +7,12 @@ from graphcon.errors import InputError
 from graphcon.report.blocks import Block, Chart, Code, Group, Number, Page, Panel, Series, Table, Words
 from graphcon.report.evidence import Evidence
 from graphcon.report.measures import MEASURES
-from graphcon.report.mistakes import PARTS, mistakes
+from graphcon.report.mistakes import mistakes
+from graphcon.report.reliance import reliance
 from graphcon.report.stability_words import stability_blocks
 from graphcon.training.baseline import NAMES
 from graphcon.training.metrics import direction, is_better, mean_and_sd
-from graphcon.training.run import why_last
+from graphcon.training.run import PARTS, why_last
 
 MOST_POINTS = 400
 #: Why a training ended, in words.
@@ -35,9 +36,10 @@ def build_page(runs: list[Evidence]) -> Page:
         _lead(kin),
         [
             Panel("Result", [*_result(kin, runs), *_learning(kin)]),
+            Panel("Reliance", _of_each(reliance, one_of_each)),
             Panel("Inside", _inside(kin)),
             Panel("Stability", stability_blocks(one_of_each)),
-            Panel("Mistakes", _mistakes(one_of_each)),
+            Panel("Mistakes", _of_each(mistakes, one_of_each)),
             Panel("Recipe", _recipes(runs)),
         ],
     )
@@ -97,7 +99,7 @@ def _plain_kin(kin: Kin, run: Evidence) -> str | None:
 
 def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
     first = runs[0]
-    parts = [part for part in ("val", "test") if all(part in run.metrics for run in runs)]
+    parts = [part for part in PARTS if all(part in run.metrics for run in runs)]
     if not parts:
         return [Words(_facts(first))]
     metrics = list(first.metrics[parts[0]])
@@ -171,10 +173,11 @@ def _column(name: str) -> Callable[[Evidence], dict[float, float]]:
     return values
 
 
-def _mistakes(runs: dict[str, Evidence]) -> list[Block]:
+def _of_each(tell: Callable[[Evidence], list[Block]], runs: dict[str, Evidence]) -> list[Block]:
+    """What is told of one run; of several each for itself, to be unfolded."""
     if len(runs) == 1:
-        return mistakes(next(iter(runs.values())))
-    return [Group(f"{name} ({run.folder.path})", mistakes(run)) for name, run in runs.items()]
+        return tell(next(iter(runs.values())))
+    return [Group(f"{name} ({run.folder.path})", tell(run)) for name, run in runs.items()]
 
 
 def _recipes(runs: list[Evidence]) -> list[Block]:

@@ -1,0 +1,134 @@
+"""What a model relies on: how its metric changes when an input is shuffled among the nodes, or the edges are gone."""
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from graphcon.data import TableSchema
+from graphcon.report.blocks import Block, Number, Table, Words
+from graphcon.report.evidence import Evidence
+from graphcon.training import metrics as measures
+from graphcon.training.batches import apply
+from graphcon.training.run import PARTS
+from graphcon.training.spec import has_target
+
+SHUFFLES = 3
+#: Of many columns the page would be a list, and each costs as many passes as there are shuffles.
+MOST_COLUMNS = 40
+MOST_NODES = 100_000
+
+#: Changes an input of a graph, by random numbers.
+Change = Callable[[Data, torch.Generator], None]
+_NOTE = (
+    "Each column is shuffled among the nodes, {shuffles} times, and the mean is told; nothing is trained anew. What "
+    "changes little is of little use to this model. Columns that say the same can stand in for each other: shuffled "
+    "one by one, none of them may seem to matter."
+)
+
+
+def reliance(run: Evidence) -> list[Block]:
+    """What the metric on validation data comes to without each input; on test data where there are no others."""
+    part = "val" if len(run.dataset.split.val) else run.part
+    if part is None:
+        return [Words(("No part was held out, so there is nothing to measure on.",))]
+    data, counts = _held_out(run, part)
+    whole = _value(run, data, counts)
+    changed = {name: _changed(run, data, counts, change) for name, change in _inputs(run, data)}
+    smaller = run.metric in measures.SMALLER_IS_BETTER
+    worst = sorted(changed.items(), key=lambda one: one[1], reverse=smaller)
+    rows = [[name, Number(value), Number(value - whole, f"{value - whole:+.4f}")] for name, value in worst]
+    return [
+        Table(
+            f"What {run.metric} on {PARTS[part]} data comes to without an input; with all it is {whole:.4f}",
+            ("without", run.metric, "change"),
+            rows,
+            _NOTE.format(shuffles=SHUFFLES),
+        )
+    ]
+
+
+def _inputs(run: Evidence, data: Data) -> Iterator[tuple[str, Change]]:
+    """The inputs by their names, with what takes away what they say."""
+    yield "edges, taken away", _drop_edges
+    if "x" in data or "x_categories" in data:
+        yield "features of the nodes, all together", _shuffle(("x", None), ("x_categories", None))
+    schema = run.trained.schema
+    if schema is not None and len(schema.columns) <= MOST_COLUMNS:
+        yield from ((f"column {name}", _shuffle(where)) for name, where in columns_of(schema))
+    if "edge_weight" in data:
+        yield "weights of the edges", _shuffle(("edge_weight", None))
+    if run.trained.recipe.model.edge_features:
+        yield "features of the edges", _shuffle(("edge_attr", None))
+
+
+def columns_of(schema: TableSchema) -> Iterator[tuple[str, tuple[str, slice]]]:
+    """Where the columns of the node table stand: numbers in ``x``, long lists of categories in ``x_categories``."""
+    start, category = 0, 0
+    for column in schema.columns:
+        if column.role == "index":
+            yield column.name, ("x_categories", slice(category, category + 1))
+            category += 1
+        else:
+            yield column.name, ("x", slice(start, start + column.width))
+            start += column.width
+
+
+def _shuffle(*places: tuple[str, slice | None]) -> Change:
+    def change(data: Data, generator: torch.Generator) -> None:
+        order: Tensor | None = None
+        for name, columns in places:
+            values = cast(Tensor | None, data.get(name))
+            if values is None:
+                continue
+            order = torch.randperm(len(values), generator=generator) if order is None else order
+            mixed = values.clone()
+            if columns is None:
+                mixed = values[order]
+            else:
+                mixed[:, columns] = values[order][:, columns]
+            data[name] = mixed
+
+    return change
+
+
+def _drop_edges(data: Data, generator: torch.Generator) -> None:
+    for name in ("edge_index", "edge_weight", "edge_attr"):
+        values = cast(Tensor | None, data.get(name))
+        if values is not None:
+            data[name] = values[:, :0] if name == "edge_index" else values[:0]
+
+
+def _held_out(run: Evidence, part: Any) -> tuple[Data, Tensor]:
+    """The graph, or graphs of the part as one, and which of the answers count."""
+    dataset = run.dataset
+    if dataset.split.unit == "node":
+        return dataset.data, getattr(dataset.split, part)
+    graphs: list[Any] = []
+    for number in range(len(view := dataset.part(part))):
+        graphs.append(view[number])
+        if sum(graph.num_nodes for graph in graphs) > MOST_NODES:
+            break
+    data = cast(Data, Batch.from_data_list(graphs))
+    return data, has_target(cast(Tensor, data.y)).nonzero().flatten()
+
+
+def _changed(run: Evidence, data: Data, counts: Tensor, change: Change) -> float:
+    """The mean of some shuffles."""
+    generator, values = torch.Generator().manual_seed(0), []
+    for _ in range(1 if change is _drop_edges else SHUFFLES):
+        other = copy.copy(data)
+        change(other, generator)
+        values.append(_value(run, other, counts))
+    return sum(values) / len(values)
+
+
+@torch.no_grad()
+def _value(run: Evidence, data: Data, counts: Tensor) -> float:
+    spec, y = run.trained.spec, cast(Tensor, data.y)
+    metric = measures.build_quick(spec, run.metric)
+    measures.update(metric, spec, apply(run.trained.model, data)[counts], y[counts])
+    return float(metric.compute()[run.metric])
