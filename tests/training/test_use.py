@@ -67,6 +67,18 @@ def test_answers_for_nodes_of_many_graphs_name_the_graph(tmp_path: Path, monkeyp
     assert run_on_tables.ids[:2] == [f"node 0 of graph 0{graph}", f"node 1 of graph 0{graph}"]
 
 
+def test_a_recipe_for_a_named_set_is_taken_for_own_tables(own: Path, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    tables = ["--nodes", "nodes.csv", "--edges=edges.csv", "--target", "label", "--out", str(tmp_path / "run")]
+    assert main(["train", "texas-plain-gcn", *tables, "--trainer.epochs", "2"]) == 0
+    assert "Own tables take the place of texas; the rest is as the recipe has it" in capsys.readouterr().err
+    used, packaged = recipes.load(tmp_path / "run" / "recipe.toml"), recipes.load("texas-plain-gcn")
+    assert (used.model, used.optimizer) == (packaged.model, packaged.optimizer)
+    assert (used.data.name, used.data.table.undirected) == (None, False)
+    assert main(["train", "texas-plain-gcn", *tables, "--data", "cora"]) == 2
+    assert "name a set or own tables, not both" in capsys.readouterr().err
+
+
 def test_a_run_needs_nothing_but_its_folder(own: Path, tmp_path: Path):
     new = (own / "new_nodes.parquet", own / "new_edges.csv")
     shutil.copytree(own / "run", tmp_path / "moved")

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphcon.data._options import TableOptions
 from graphcon.errors import InputError
-from graphcon.training.config import Recipe
+from graphcon.training.config import DataConfig, Recipe
 
 _OPTIONS = "--model.options."
 _WITH_RECIPE = (["train"], ["tune"], ["compare"])
@@ -88,8 +88,21 @@ def _named_recipe(argv: list[str]) -> Recipe:
     if resumed:
         return recipes.load(recipes.of_run(Path(resumed[-1]), "--resume"))
     if len(argv) > 1 and not argv[1].startswith("-"):
-        return _for_named_model(recipes.load(argv[1]), argv)
+        return _for_named_model(_for_own_tables(recipes.load(argv[1]), argv), argv)
     return Recipe()
+
+
+def _for_own_tables(recipe: Recipe, argv: list[str]) -> Recipe:
+    """Leaves out which data the recipe is for, and how they are read, where the command line names tables."""
+    tables = any(
+        _given(argv, f"{start}{table}") for start in ("--", "--data.") for table in ("nodes", "edges", "graphs")
+    )
+    data, default = recipe.data, DataConfig()
+    if data.name is None or not tables or _given(argv, "--data") or _given(argv, "--data.name"):
+        return recipe
+    print(f"Own tables take the place of {data.name}; the rest is as the recipe has it", file=sys.stderr)
+    own = ("name", "protocol", "split", "root", "normalize", "limit", "table")
+    return replace(recipe, data=replace(data, **{field: getattr(default, field) for field in own}))
 
 
 def _for_named_model(recipe: Recipe, argv: list[str]) -> Recipe:
