@@ -242,6 +242,10 @@ def test_a_search_is_not_gone_on_with_for_something_else(tiny: Recipe, tmp_path:
         ({"model.steps": ["two"]}, "must be a whole number"),
         ({"optimizer.lr": {"low": 1.0, "high": 0.1}}, "with low < high"),
         ({"optimizer.lr": 0.1}, "must be a list of choices"),
+        ({"model.dropout": [0.1, 1.5]}, "model.dropout = 1.5, but must be"),
+        ({"optimizer.lr": {"low": 0.1, "high": 1e7}}, "optimizer.lr = 10000000.0, but must be"),
+        ({"model.act": ["relu", "rulo"]}, 'search "model.act": model.name = .*rulo'),
+        ({"model.options.width": [1, 2]}, 'search "model.options.width": .*there is no model.options.width'),
     ],
 )
 def test_a_search_that_makes_no_sense_is_refused(tiny: Recipe, tmp_path: Path, search: dict, message: str):

@@ -6,15 +6,31 @@ from typing import Any
 from graphcon.errors import InputError
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
-from graphcon.training.model import named
+from graphcon.training.model import build, named
+from graphcon.training.spec import TaskSpec
 
 
 def space_of(recipe: Recipe) -> dict[str, "Range"]:
     """The ranges in a recipe's ``[search]`` table; a wrong name, type or range is refused."""
     space = {field: Range.of(field, told) for field, told in recipe.search.items()}
     for field, told in space.items():
-        recipes.replace(recipe, {field: told.example})
+        for value in told.ends:
+            recipes.replace(recipe, {field: value})
     return space
+
+
+def check_networks(recipe: Recipe, space: dict[str, "Range"], spec: TaskSpec) -> None:
+    """Refuses a search that would come to settings which the network does not take, before any trial.
+
+    Raises:
+        InputError: With the field and why.
+    """
+    for field, told in space.items():
+        for value in told.ends if field.startswith("model.") else ():
+            try:
+                build(recipes.replace(recipe, {field: value}).model, spec)
+            except InputError as error:
+                raise InputError(f'search "{field}": {error}') from None
 
 
 def own_settings(recipe: Recipe, space: dict[str, "Range"]) -> dict[str, Any]:
@@ -75,8 +91,9 @@ class Range:
         )
 
     @property
-    def example(self) -> Any:
-        return self.choices[0] if self.choices else self.low
+    def ends(self) -> tuple[Any, ...]:
+        """The choices, or the smallest and the largest number."""
+        return self.choices or (self.low, self.high)
 
     def holds(self, value: Any) -> bool:
         if self.choices:

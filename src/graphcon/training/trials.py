@@ -71,9 +71,9 @@ class Trials:
         datasets = self._read(what_is_read(recipe.data))
         if not all(len(dataset.split.val) for dataset in datasets):
             raise InputError(f"{datasets[0].name} has no validation part, and nothing else may be searched on")
-        spec = TaskSpec.of(datasets[0])
-        self.selects = measures.choose_metric(spec, recipe.trainer.metric)
-        self.metric = measures.choose_metric(spec, metric or self.selects, "--metric")
+        self.spec = TaskSpec.of(datasets[0])
+        self.selects = measures.choose_metric(self.spec, recipe.trainer.metric)
+        self.metric = measures.choose_metric(self.spec, metric or self.selects, "--metric")
 
     @property
     def alone(self) -> bool:

@@ -15,7 +15,7 @@ from graphcon.training.batches import mix
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.loop import Reporter
-from graphcon.training.search_space import Range, own_settings, space_of, usual_search
+from graphcon.training.search_space import Range, check_networks, own_settings, space_of, usual_search
 from graphcon.training.team import Team, Tell, pruner, team
 from graphcon.training.trials import Trials
 
@@ -81,6 +81,7 @@ def tune(
     recipe = replace(recipe, search=recipe.search or usual_search(recipe))
     space = space_of(recipe)
     trained = Trials(recipe, splits or (recipe.data.split,), seeds, metric, reporter)
+    check_networks(recipe, space, trained.spec)
     folder = RunFolder(out)
     if not (out / "study.log").exists():
         folder.check_free()
