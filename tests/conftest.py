@@ -1,6 +1,7 @@
 """Where the benchmark files are, for the tests that read them; and a cache of their own for all tests."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,9 @@ import torch
 
 # On graphs of ten nodes threads gain nothing, and beside other test processes they wait for each other.
 torch.set_num_threads(1)
+# A job in the background ignores Ctrl-C, and so would the programs that tests start and send it to.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 

@@ -190,8 +190,8 @@ def draw(table: Table, runs: list[Run], path: Path) -> None:
         groups: dict[str, dict[str, Bar]] = {}
         for place, cell in found.items():
             groups.setdefault(place.dataset, {})[place.row] = _bar(table, place, cell)
-        ordered = {dataset: dict(sorted(rows.items(), key=_family)) for dataset, rows in groups.items()}
-        rows_figure(ordered, path, table.title, label)
+        names = sorted({place.row for place in found}, key=_family)
+        rows_figure(groups, names, path, table.title, label)
 
 
 def _coefficients(place: Place) -> tuple[float, float]:
@@ -218,8 +218,9 @@ def _time_step(runs: list[Run]) -> float:
     return float(told.get("model.dt", Recipe().model.dt))
 
 
-def _family(item: tuple[str, Bar]) -> tuple[str, bool]:
-    return (item[0].removeprefix("graphcon-"), item[0].startswith("graphcon-"))
+def _family(row: str) -> tuple[str, bool, str]:
+    """An oscillator stands below the layer it is made of."""
+    return (row.removeprefix("graphcon-").partition(" ")[0], row.startswith("graphcon-"), row)
 
 
 def _bar(table: Table, place: Place, cell: Cell) -> Bar:

@@ -21,16 +21,18 @@ class Bar(NamedTuple):
     paper: float | None
 
 
-def rows_figure(groups: Mapping[str, Mapping[str, Bar]], path: Path, title: str, label: str) -> None:
+def rows_figure(
+    groups: Mapping[str, Mapping[str, Bar]], names: Sequence[str], path: Path, title: str, label: str
+) -> None:
     """Draws a panel per data set and in all of them a line per row: our mean and spread, the paper's as a diamond.
 
     Args:
         groups: The rows of every data set, by their names.
+        names: All names, from top to bottom.
         path: Where the picture goes.
         title: What is shown.
         label: Name and unit of the values.
     """
-    names = list(dict.fromkeys(name for rows in groups.values() for name in rows))
     width = 0.5 + 0.085 * max(map(len, names)) + 2.5 * len(groups)
     with drawing(path, width, 1.6 + 0.32 * len(names)) as figure:
         panels: Sequence[Axes] = figure.subplots(1, len(groups), squeeze=False, sharey=True)[0]
