@@ -117,8 +117,8 @@ def run_cells(
         workers: Number of processes.
     """
     if workers > 1:
-        jobs = {cell: (cell, recipe, out, None, threads_each(workers)) for cell, recipe in cells.items()}
-        yield from in_processes(run_cell, jobs, workers)
+        jobs = {cell: (cell, recipe, out, threads_each(workers)) for cell, recipe in cells.items()}
+        yield from in_processes(_in_a_process, jobs, workers)
         return
     for cell, recipe in cells.items():
         row = run_cell(cell, recipe, out, reporter)
@@ -147,9 +147,6 @@ def run_cell(
     file = folder.path / "compare.json"
     check_same(folder.path, recipe)
     if not file.exists():
-        if told_to_stop():
-            return None
-        show_warnings_plainly()
         bar = reporter(cell) if reporter is not None else None
         told = None if bar is None else (lambda *_: bar)
         try:
@@ -161,6 +158,13 @@ def run_cell(
                 return None
             write_json(file, asdict(_measure(cell, folder)))
     return _row(file)
+
+
+def _in_a_process(cell: Cell, recipe: Recipe, out: Path, threads: int) -> Row | None:
+    if told_to_stop():
+        return None
+    show_warnings_plainly()
+    return run_cell(cell, recipe, out, threads=threads)
 
 
 def _row(file: Path) -> Row:

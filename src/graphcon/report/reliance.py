@@ -107,11 +107,10 @@ def _held_out(run: Evidence, part: Any) -> tuple[Data, Tensor]:
     dataset = run.dataset
     if dataset.split.unit == "node":
         return dataset.data, getattr(dataset.split, part)
-    graphs: list[Any] = []
-    for number in range(len(view := dataset.part(part))):
-        graphs.append(view[number])
-        if sum(graph.num_nodes for graph in graphs) > MOST_NODES:
-            break
+    graphs, nodes, view = [], 0, dataset.part(part)
+    while len(graphs) < len(view) and nodes < MOST_NODES:
+        graphs.append(view[len(graphs)])
+        nodes += cast(int, graphs[-1].num_nodes)
     data = cast(Data, Batch.from_data_list(graphs))
     return data, has_target(cast(Tensor, data.y)).nonzero().flatten()
 
