@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 COMPILE := $(BIN)/python -m compileall -qq -j 0 .venv/lib || true
 
-.PHONY: demo test lint format clean
+.PHONY: demo test docs lint format clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -13,6 +13,10 @@ demo: .venv/installed
 
 test: .venv/installed-dev lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+docs: .venv/installed-dev
+	$(BIN)/python -m sphinx --fail-on-warning --quiet docs build/docs
+	@echo "build/docs/index.html"
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from graphcon.errors import InputError
     from graphcon.oscillator import GraphCON
     from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
-    from graphcon.training.fit import fit
+    from graphcon.training.fit import evaluate, fit
     from graphcon.training.run import load
 
 __version__ = version("graphcon")
@@ -25,6 +25,7 @@ __all__ = [
     "__version__",
     "check_coupling",
     "detect_divergence",
+    "evaluate",
     "fit",
     "load",
 ]
@@ -39,6 +40,7 @@ _HOME = {
     "UnstableDynamicsWarning": "stability",
     "check_coupling": "conformance",
     "detect_divergence": "divergence",
+    "evaluate": "training.fit",
     "fit": "training.fit",
     "load": "training.run",
 }

@@ -47,6 +47,43 @@ def test_fitting_leaves_the_random_numbers_of_others_alone():
     assert torch.equal(before, torch.get_rng_state())
 
 
+def test_a_fitted_model_is_measured_on_any_part_and_left_as_it_is():
+    torch.manual_seed(0)
+    graph, model = _small_graph(), GraphCONNet(5, 8, 2, 3, dropout=0.5)
+    fitted = graphcon.fit(model, graph, epochs=10)
+    model.train()
+    before = torch.get_rng_state()
+    measured = {part: graphcon.evaluate(model, graph, part) for part in ("train", "val", "test")}
+    assert measured["val"]["accuracy"] == pytest.approx(fitted.value)
+    assert model.training
+    assert torch.equal(before, torch.get_rng_state())
+
+    with torch.no_grad():
+        right = model.eval()(graph.x, graph.edge_index).argmax(-1) == graph.y
+    for part, mask in (("train", graph.train_mask), ("test", graph.test_mask)):
+        assert measured[part]["accuracy"] == pytest.approx(right[mask].float().mean().item())
+
+
+def test_many_graphs_are_measured_in_batches_and_with_the_split_they_were_fitted_with():
+    graphs = [_small_graph(shift) for shift in range(3)] * 10
+    for number, graph in enumerate(graphs := [Data(x=one.x, edge_index=one.edge_index) for one in graphs]):
+        graph.y = torch.tensor([float(number)])
+    model = GraphCONNet(5, 8, 2, 1, task="graph")
+    fitted = graphcon.fit(model, graphs, epochs=2, seed=3)
+    assert graphcon.evaluate(model, graphs, "val", seed=3, batch_size=2)[fitted.metric] == pytest.approx(fitted.value)
+
+
+def test_a_part_that_is_not_there_is_refused_with_those_that_are():
+    graph = _small_graph()
+    split = Split("own", torch.arange(30), torch.arange(30, 60), torch.arange(0), size=60)
+    with pytest.raises(InputError, match=r"part='test': .* has train, val"):
+        graphcon.evaluate(GraphCONNet(5, 8, 2, 3), graph, split=split)
+    with pytest.raises(InputError, match="part='valid'"):
+        graphcon.evaluate(GraphCONNet(5, 8, 2, 3), graph, "valid")
+    with pytest.raises(TypeError, match="load it first"):
+        graphcon.evaluate(GraphCONNet(5, 8, 2, 3), "cora")  # pyright: ignore[reportArgumentType]  # that is the mistake
+
+
 def test_a_folder_of_another_training_is_not_gone_on_with(tmp_path: Path):
     torch.manual_seed(0)
     first = graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), epochs=2, out=tmp_path)

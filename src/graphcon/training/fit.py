@@ -1,8 +1,9 @@
-"""The training loop for those who prefer Python."""
+"""Training and measuring for those who prefer Python."""
 
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -16,10 +17,13 @@ from graphcon._files import write_json
 from graphcon.data import GraphDataset, Split, convert
 from graphcon.errors import InputError
 from graphcon.training import recipes
-from graphcon.training.config import Recipe
+from graphcon.training.batches import Batches
+from graphcon.training.config import DataConfig, Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.interrupt import gently
 from graphcon.training.loop import Fitted, Reporter, fit_loop
+from graphcon.training.loop import evaluate as measure_part
+from graphcon.training.metrics import build_metrics
 from graphcon.training.spec import TaskSpec, training_targets
 
 
@@ -76,11 +80,7 @@ def fit(
     Returns:
         How it ended: epochs, best epoch, metric, value, seconds and why it stopped.
     """
-    if isinstance(data, str | Path):
-        raise TypeError(f"data={str(data)!r} is a name: load it first, e.g. graphcon.data.load({str(data)!r})")
-    dataset = (
-        _split_anew(data, split) if isinstance(data, GraphDataset) else convert.from_pyg(data, split=split, seed=seed)
-    )
+    dataset = _taken(data, split, seed)
     told = {
         "seed": seed,
         "data.batch_size": batch_size,
@@ -100,11 +100,68 @@ def fit(
     }
     recipe = recipes.replace(Recipe(), {field: value for field, value in told.items() if value is not None})
     folder = None if out is None else _folder(Path(out), model, dataset, recipe)
+    fabric = _fabric(accelerator, precision)
+    with gently(), _own_random_numbers(fabric):
+        return fit_loop(model, dataset, TaskSpec.of(dataset), recipe, fabric, folder, reporter)
+
+
+def evaluate(
+    model: Module,
+    data: GraphDataset | Data | Sequence[Data],
+    part: str = "test",
+    *,
+    split: Split | None = None,
+    batch_size: int = 128,
+    precision: str = "32-true",
+    accelerator: str = "cpu",
+    seed: int = 0,
+) -> dict[str, float]:
+    """The metrics of any model on a part of the data, as ``graphcon evaluate`` has them.
+
+    Args:
+        model (torch.nn.Module): A model as :func:`graphcon.fit` takes it; it is left as it is.
+        data: The data that it was fitted on, or others with the same kind of target.
+        part (str, optional): ``train``, ``val`` or ``test``. (default: :obj:`"test"`)
+        split (Split, optional): Which part is for what. (default: the data's own)
+        batch_size (int, optional): Graphs per batch. (default: :obj:`128`)
+        precision (str, optional): ``32-true``, ``bf16-mixed`` or ``16-mixed``. (default: :obj:`"32-true"`)
+        accelerator (str, optional): ``cpu``, ``cuda``, ``mps`` or ``auto``. (default: :obj:`"cpu"`)
+        seed (int, optional): As it was given to :func:`graphcon.fit`: graphs without masks are divided by it.
+            (default: :obj:`0`)
+
+    Returns:
+        The metrics by name, those of the kind of target: accuracy and others, or errors.
+    """
+    dataset = _taken(data, split, seed)
+    parts = [name for name, index in dataset.split.parts() if len(index)]
+    if part not in parts:
+        raise InputError(f"part={part!r}: {dataset.name} has {', '.join(parts)}")
+    fabric, spec, training = _fabric(accelerator, precision), TaskSpec.of(dataset), model.training
+    batches = Batches(dataset, DataConfig(batch_size=batch_size), seed, fabric)
+    try:
+        with _own_random_numbers(fabric):
+            return measure_part(fabric.setup_module(model), batches, spec, part, build_metrics(spec).to(fabric.device))
+    finally:
+        model.train(training)
+
+
+def _taken(data: GraphDataset | Data | Sequence[Data], split: Split | None, seed: int) -> GraphDataset:
+    if isinstance(data, str | Path):
+        raise TypeError(f"data={str(data)!r} is a name: load it first, e.g. graphcon.data.load({str(data)!r})")
+    return (
+        _split_anew(data, split) if isinstance(data, GraphDataset) else convert.from_pyg(data, split=split, seed=seed)
+    )
+
+
+def _fabric(accelerator: str, precision: str) -> Fabric:
     fabric = Fabric(accelerator=accelerator, precision=cast(Any, precision), devices=1)
     fabric.launch()
-    # What the caller draws next is what would have been drawn without this.
-    with gently(), torch.random.fork_rng(devices=None if fabric.device.type == "cuda" else []):
-        return fit_loop(model, dataset, TaskSpec.of(dataset), recipe, fabric, folder, reporter)
+    return fabric
+
+
+def _own_random_numbers(fabric: Fabric) -> AbstractContextManager[None]:
+    """What the caller draws next is what would have been drawn without this."""
+    return torch.random.fork_rng(devices=None if fabric.device.type == "cuda" else [])
 
 
 def _split_anew(dataset: GraphDataset, split: Split | None) -> GraphDataset:
