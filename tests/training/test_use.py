@@ -402,6 +402,13 @@ def test_a_model_that_cannot_be_a_program_says_so(tiny: Recipe, tmp_path: Path):
     assert not (tmp_path / "model.pt2").exists()
 
 
+def test_a_program_that_would_not_see_the_positions_it_was_trained_on_is_not_exported(molecules: Recipe, tmp_path: Path):
+    run.train(replace(molecules, model=replace(molecules.model, name="graphcon-monet")), tmp_path / "run")
+    with pytest.raises(InputError, match="positions of nodes, which an exported program does not take"):
+        export.export(run.load(tmp_path / "run"), tmp_path / "model.pt2")
+    assert not (tmp_path / "model.pt2").exists()
+
+
 def test_a_metric_that_is_not_defined_is_null_in_json(own: Path, tmp_path: Path, capsys):
     (tmp_path / "nodes.csv").write_text("id,score,town,label\na,1.0,t1,blue\n")
     (tmp_path / "edges.csv").write_text("source,target,weight\n")

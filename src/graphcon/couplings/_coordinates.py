@@ -34,6 +34,10 @@ def polar_coordinates(pos: Tensor, edge_index: Tensor, batch: Tensor | None = No
     return torch.stack([distance / _largest(distance, edge_index, batch), angle % 1.0], dim=-1)
 
 
+#: The pseudo-coordinates that positions give, by name.
+COORDINATES = {"cartesian": cartesian_coordinates, "polar": polar_coordinates}
+
+
 def _largest(values: Tensor, edge_index: Tensor, batch: Tensor | None) -> Tensor:
     """For each edge the largest value of its graph; 1 where all are 0."""
     graph = torch.zeros_like(edge_index[1]) if batch is None else batch[edge_index[1]]

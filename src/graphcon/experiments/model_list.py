@@ -51,6 +51,8 @@ def describe(card: ModelCard) -> dict[str, Any]:
 
 def edge_information(net: GraphNet) -> str:
     """What a network uses of an edge, beside that it is there."""
+    if net.coordinates is not None:
+        return "positions"
     if net.supports_edge_attr:
         return "features"
     return "weights" if net.supports_edge_weight else "none"

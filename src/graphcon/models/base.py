@@ -46,6 +46,9 @@ class GraphNet(Module):
             ``edge_attr``. (default: they are handed on as they are)
         act_on (str, optional): Where :math:`\sigma` stands outside the core: on the :obj:`"first"` state, as above, on
             the :obj:`"last"`, :math:`\mathrm{out} = \sigma(X_N)\,W_d`, or on :obj:`"none"`. (default: :obj:`"first"`)
+        coordinates (str, optional): Makes ``edge_attr`` of the positions of the nodes, where there are some: pseudo-
+            coordinates that are :obj:`"cartesian"` or :obj:`"polar"`, for layers with kernels on them.
+            (default: :obj:`None`)
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class GraphNet(Module):
         num_categories: tuple[int, ...] = (),
         edge_encoder: Module | None = None,
         act_on: str = "first",
+        coordinates: str | None = None,
     ):
         super().__init__()
         if out_channels is not None:
@@ -78,8 +82,17 @@ class GraphNet(Module):
         self.encoder = InputEncoder(in_channels, hidden_channels, num_categories, input_dropout)
         self.edge_encoder = edge_encoder
         self.act_on = check_choice("act_on", act_on, ["first", "last", "none"])
+        self.coordinates = coordinates
+        if coordinates is not None:
+            check_choice("coordinates", coordinates, list(couplings.COORDINATES))
+            self._dim = _dimensions(layers[0], coordinates, self.supports_edge_attr)
         self.core = core
         self.decoder = Identity() if out_channels is None else Linear(width, out_channels)
+
+    @property
+    def supports_positions(self) -> bool:
+        """Whether it takes the positions of the nodes, where there are some."""
+        return self.coordinates is not None or "pos" in self.takes
 
     def reset_parameters(self) -> None:
         """Resets all learnable parameters."""
@@ -116,6 +129,8 @@ class GraphNet(Module):
             kwargs["edge_weight"] = edge_weight
         if self._wanted("edge_attr", edge_attr, self.supports_edge_attr):
             kwargs["edge_attr"] = edge_attr if self.edge_encoder is None else self._encode_edges(edge_attr)
+        if self.coordinates is not None and pos is not None and edge_attr is None:
+            kwargs["edge_attr"] = self._seen_from_each_other(pos, edge_index, batch)
         nodewise = {"batch": batch, "pos": pos}
         kwargs |= {name: value for name, value in nodewise.items() if name in self.takes and value is not None}
         x = self._act("last", self.embed(x, edge_index, x_categories, **kwargs))
@@ -142,6 +157,13 @@ class GraphNet(Module):
         if edge_attr is not None and not edge_attr.is_floating_point():
             return self.edge_encoder(None, edge_attr)
         return self.edge_encoder(edge_attr)
+
+    def _seen_from_each_other(self, pos: Tensor, edge_index: Any, batch: Tensor | None) -> Tensor:
+        assert self.coordinates is not None
+        if pos.size(-1) != self._dim:
+            raise ValueError(f"pos has {pos.size(-1)} coordinates per node, but the kernels are made for {self._dim}")
+        pos = pos.to(next(self.parameters()).dtype)
+        return couplings.COORDINATES[self.coordinates](pos, edge_index, batch)
 
     def _wanted(self, name: str, value: Tensor | None, supported: bool) -> bool:
         if value is not None and not supported:
@@ -172,6 +194,16 @@ def build_layers(
     if len(coupling) != steps:
         raise ValueError(f"num_layers={steps}, but coupling lists {len(coupling)} layers: it must list one per step")
     return [_fitting(layer, channels) for layer in coupling], False
+
+
+def _dimensions(layer: Module, coordinates: str, takes_features: bool) -> int:
+    """How many pseudo-coordinates the kernels of a layer live on."""
+    if not takes_features:
+        raise ValueError(f"coordinates={coordinates!r}: {layer} takes no edge_attr, so they would have no effect")
+    dim = getattr(layer, "dim", 2)
+    if coordinates == "polar" and dim != 2:
+        raise ValueError(f"coordinates='polar' are a distance and an angle, but {layer} has dim={dim}")
+    return dim
 
 
 def _fitting(layer: Any, channels: int) -> Module:

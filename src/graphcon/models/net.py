@@ -55,6 +55,8 @@ class GraphCONNet(GraphNet):
             :obj:`"last"` or on :obj:`"none"`. (default: :obj:`"first"`)
         num_categories (tuple, optional): Sizes of the columns of categories in ``x_categories``. (default: none)
         edge_encoder (torch.nn.Module, optional): Maps edge features to what the coupling takes. (default: none)
+        coordinates (str, optional): Makes ``edge_attr`` of the positions of the nodes: pseudo-coordinates that are
+            :obj:`"cartesian"` or :obj:`"polar"`, e.g. for the kernels of :obj:`"monet"`. (default: :obj:`None`)
         dt (float, optional): The time step. (default: :obj:`0.5`)
         alpha (float, optional): The damping. (default: :obj:`0.5`)
         gamma (float, optional): The squared frequency. (default: :obj:`1.0`)
@@ -86,6 +88,7 @@ class GraphCONNet(GraphNet):
         act_on: str = "first",
         num_categories: tuple[int, ...] = (),
         edge_encoder: Module | None = None,
+        coordinates: str | None = None,
         dt: float = 0.5,
         alpha: float = 0.5,
         gamma: float = 1.0,
@@ -124,6 +127,7 @@ class GraphCONNet(GraphNet):
             num_categories=num_categories,
             edge_encoder=edge_encoder,
             act_on=act_on,
+            coordinates=coordinates,
         )
         self.num_layers = num_layers
         self._wave = gamma if check_choice("start", start, ["random", "wave"]) == "wave" else None

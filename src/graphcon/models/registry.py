@@ -33,7 +33,6 @@ from graphcon.models.rivals import (
     pde_gcn,
     pna,
     pncnn,
-    positioned,
     resgcn,
     rev,
     sage,
@@ -48,6 +47,7 @@ OSCILLATOR_FIELDS = (
     *("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "source", "start", "shared", "act_on"),
 )
 _WITH_HEADS = ("gat", "transformer", "GATConv", "GATv2Conv", "TransformerConv")
+_OVER_COORDINATES, _COORDINATES = ("monet", "spline", "GMMConv", "SplineConv"), "cartesian"
 _GRAPHCON = "Rusch et al. 2022, arXiv:2202.02296"
 
 _LAYERS = {
@@ -57,9 +57,9 @@ _LAYERS = {
     "gin": ("plain sums over neighbours, then a two-layer network", "Xu et al. 2019, arXiv:1810.00826"),
     "gatedgcn": ("sums over neighbours with a gate per edge and channel", "Bresson, Laurent 2017, arXiv:1711.07553"),
     "sage": ("the node itself and the mean of its neighbours", "Hamilton et al. 2017, arXiv:1706.02216"),
-    "monet": ("Gaussian kernels over the degrees of both ends", "Monti et al. 2017, arXiv:1611.08402"),
+    "monet": ("Gaussian kernels over positions, or the degrees of both ends", "Monti et al. 2017, arXiv:1611.08402"),
     "cheb": ("Chebyshev polynomials of the Laplacian", "Defferrard et al. 2016, arXiv:1606.09375"),
-    "spline": ("B-spline kernels over edge coordinates", "Fey et al. 2018, arXiv:1711.08920"),
+    "spline": ("B-spline kernels over positions, or the degrees of both ends", "Fey et al. 2018, arXiv:1711.08920"),
     "mlp": ("a linear map of every node by itself: no graph", ""),
 }
 
@@ -72,9 +72,10 @@ def coupling_card(name: str) -> ModelCard:
     fields = OSCILLATOR_FIELDS if oscillates else ("shared", "memory", "act_on")
     fields = (*fields, "heads") if coupling in _WITH_HEADS else fields
     network = GraphCONNet if oscillates else StackNet
+    coordinates = _COORDINATES if coupling in _OVER_COORDINATES else None
     return ModelCard(
         name,
-        partial(network, coupling=coupling),
+        partial(network, coupling=coupling, coordinates=coordinates),
         f"oscillators coupled by {coupling}" if oscillates else summary,
         _GRAPHCON if oscillates else paper,
         options=_options(coupling, network, fields),
@@ -85,9 +86,11 @@ def coupling_card(name: str) -> ModelCard:
 def _options(coupling: str, network: type[GraphNet], fields: tuple[str, ...]) -> dict[str, Option]:
     """What can be said of a layer and of the network around it, beside what a recipe has a field for."""
     own = {"norm": Option(Literal["none", "batch", "layer"], "none"), "residual": Option(bool, False)}
-    taken = signature(network).parameters
+    taken, layers = signature(network).parameters, options(coupling)
     own = {key: option for key, option in own.items() if key not in fields}
-    layers = {key: default for key, default in options(coupling).items() if key not in taken}
+    if coupling in _OVER_COORDINATES:
+        own["coordinates"] = Option(Literal["cartesian", "polar"], _COORDINATES)
+    layers = {key: default for key, default in layers.items() if key not in taken}
     # What else than true and false a layer takes, it knows itself.
     return own | {key: Option(bool if isinstance(value, bool) else Any, value) for key, value in layers.items()}
 
@@ -99,7 +102,6 @@ RIVALS: tuple[ModelCard, ...] = tuple(
         # layers, and what is put around them
         gat_ppr,
         sage,
-        positioned,
         gcnii,
         pairnorm,
         dropedge,

@@ -78,6 +78,7 @@ class StackNet(GraphNet):
         readout (str, optional): :obj:`"sum"`, :obj:`"mean"` or :obj:`"max"`. (default: :obj:`"mean"`)
         num_categories (tuple, optional): Sizes of the columns of categories. (default: none)
         edge_encoder (torch.nn.Module, optional): Maps edge features to what the layers take. (default: none)
+        coordinates (str, optional): What ``edge_attr`` is made of positions, as in ``GraphCONNet``. (default: none)
         **kwargs: Options of the coupling where it is a name.
     """
 
@@ -102,6 +103,7 @@ class StackNet(GraphNet):
         readout: str = "mean",
         num_categories: tuple[int, ...] = (),
         edge_encoder: Module | None = None,
+        coordinates: str | None = None,
         **kwargs: Any,
     ):
         layers, _ = build_layers(coupling, hidden_channels, num_layers, shared, kwargs)
@@ -118,5 +120,6 @@ class StackNet(GraphNet):
             num_categories=num_categories,
             edge_encoder=edge_encoder,
             act_on=act_on,
+            coordinates=coordinates,
         )
         self.num_layers = num_layers

@@ -39,6 +39,11 @@ def export(trained: Trained, out: Path) -> dict[str, Any]:
         InputError: The model is of a kind that cannot be a program.
         ExportError: The check failed; nothing is written.
     """
+    if trained.model.net.supports_positions and trained.schema is None and "pos" in trained.dataset().graphs[0]:
+        raise InputError(
+            f"{trained.folder} was trained on the positions of nodes, which an exported program does not take. Use it "
+            "with: graphcon predict"
+        )
     program = _Program(trained.model.eval())
     wanted = _arguments(trained)
     small, other = _example(trained, wanted, 12, 37), _example(trained, wanted, 61, 205)
