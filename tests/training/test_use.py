@@ -402,7 +402,7 @@ def test_a_model_that_cannot_be_a_program_says_so(tiny: Recipe, tmp_path: Path):
     assert not (tmp_path / "model.pt2").exists()
 
 
-def test_a_program_that_would_not_see_the_positions_it_was_trained_on_is_not_exported(molecules: Recipe, tmp_path: Path):
+def test_a_model_of_positions_is_not_exported_for_a_program_sees_none(molecules: Recipe, tmp_path: Path):
     run.train(replace(molecules, model=replace(molecules.model, name="graphcon-monet")), tmp_path / "run")
     with pytest.raises(InputError, match="positions of nodes, which an exported program does not take"):
         export.export(run.load(tmp_path / "run"), tmp_path / "model.pt2")
