@@ -78,7 +78,7 @@ def fit(
         reporter (optional): Its ``epoch(record)`` is called after every epoch.
 
     Returns:
-        How it ended: epochs, best epoch, metric, value, seconds and why it stopped.
+        How it ended, with epochs, best epoch, metric, value, seconds and why it stopped.
     """
     dataset = _taken(data, split, seed)
     told = {
@@ -130,7 +130,7 @@ def evaluate(
             (default: :obj:`0`)
 
     Returns:
-        The metrics by name, those of the kind of target: accuracy and others, or errors.
+        The metrics by name, such as accuracy for classes and errors for values.
     """
     dataset = _taken(data, split, seed)
     parts = [name for name, index in dataset.split.parts() if len(index)]
