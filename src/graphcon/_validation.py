@@ -166,6 +166,11 @@ def check_force(force: Any, x: Tensor, layer: Module) -> None:
 
 def check_state(x: Any, y: Any, layer: Module) -> None:
     """Refuses a state that is no floating-point matrix or does not fit the layer."""
+    if isinstance(x, torch.fx.Proxy):
+        raise TypeError(
+            "x is a Proxy of torch.fx: oscillators cannot be traced, as PyG's to_hetero would. Make one graph of the "
+            "kinds of nodes with data.to_homogeneous(), and take a layer with edge_type, e.g. RGCNConv"
+        )
     if not isinstance(x, Tensor):
         raise TypeError(f"x is a {type(x).__name__}, but must be a tensor of shape [nodes, channels]")
     if x.dim() < 2:
