@@ -334,6 +334,22 @@ def test_alpha_is_said_to_matter_where_chance_would_not_give_as_much(values, exp
     assert verdict.verdicts(tmp_path)[-1].verdict == single
 
 
+def test_a_map_and_two_lines_are_shown_by_their_coefficients():
+    lines, area = TABLES["sensitivity"], TABLES["map"]
+    runs = [run_of(number, dataset="sensitivity", variant=point.label) for number, point in enumerate(lines.points)]
+    told = results.markdown(lines, runs).splitlines()
+    assert told[0] == "| | α, at γ = 0.76 | γ, at α = 1 |"
+    assert told[3] == "| 0.2 | **1.0** (n = 1) | **12.0** (n = 1) |"
+    assert len(told) == 13
+
+    points = [point.label for point in area.points if point.label != "alpha=0 gamma=3"]
+    runs = [run_of(number, dataset="map-cora", variant=label) for number, label in enumerate(points)]
+    told = results.markdown(area, runs).splitlines()
+    assert told[0] == "| α \\ γ | 0 | 0.25 | 0.5 | 1 | 1.5 | 2 | 3 |"
+    assert told[2].startswith("| 0 | **0.0** (n = 1) | **1.0** (n = 1) |")
+    assert told[2].endswith("| not measured |")
+
+
 def test_the_lines_of_sensitivity_go_from_left_to_right_and_share_the_point_where_they_cross():
     table = TABLES["sensitivity"]
     runs = [run_of(50.0, dataset="sensitivity", variant=point.label) for point in table.points]

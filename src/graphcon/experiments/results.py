@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from graphcon._files import write_csv
 from graphcon.errors import InputError
-from graphcon.experiments.tables import Job, Table, paper_figure
+from graphcon.experiments.tables import SENSITIVITY_ALPHA, SENSITIVITY_GAMMA, Job, Table, paper_figure
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
 
@@ -150,6 +150,12 @@ class Place(NamedTuple):
         """The name of the row."""
         return f"{self.model} ({self.variant})" if self.variant else self.model
 
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        """Alpha and gamma, where the point is that."""
+        alpha, gamma = (float(part.partition("=")[2]) for part in self.point.split(" "))
+        return alpha, gamma
+
 
 def cells(table: Table, runs: Iterable[Run]) -> dict[Place, Cell]:
     """All cells of a table, in the order of its data sets and points."""
@@ -170,7 +176,7 @@ def markdown(table: Table, runs: list[Run]) -> str:
     found = cells(table, runs)
     digits = table.digits
     if table.axis in ("line", "map"):
-        return _as_list(found, table)
+        return (_as_lines if table.axis == "line" else _as_map)(found, table)
     columns = list(dict.fromkeys((place.dataset, place.point) for place in found))
     rows = list(dict.fromkeys((place.model, place.variant) for place in found))
     names = [point or dataset for dataset, point in columns]
@@ -193,9 +199,26 @@ def _row_order(row: tuple[str, str]) -> tuple[str, bool, str]:
     return (model.removeprefix("graphcon-"), model.startswith("graphcon-"), variant)
 
 
-def _as_list(found: dict[Place, Cell], table: Table) -> str:
-    lines = ["| model | point | ours |", "|---|---|---|"]
-    lines += [f"| {place.model} | {place.point} | {_ours(cell, table)} |" for place, cell in found.items()]
+def _as_lines(found: dict[Place, Cell], table: Table) -> str:
+    """The paper's two lines beside each other: a line a value of what varies."""
+    at = {place.coefficients: cell for place, cell in found.items()}
+    lines = [f"| | α, at γ = {SENSITIVITY_GAMMA:g} | γ, at α = {SENSITIVITY_ALPHA:g} |", "|---:|---|---|"]
+    alphas = {alpha for alpha, gamma in at if gamma == SENSITIVITY_GAMMA}
+    gammas = {gamma for alpha, gamma in at if alpha == SENSITIVITY_ALPHA and gamma != SENSITIVITY_GAMMA}
+    for value in sorted(alphas | gammas):
+        row = (at.get((value, SENSITIVITY_GAMMA)), at.get((SENSITIVITY_ALPHA, value)))
+        lines.append(f"| {value:g} | " + " | ".join(_ours(cell, table) for cell in row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _as_map(found: dict[Place, Cell], table: Table) -> str:
+    """A line an alpha, a column a gamma."""
+    at = {place.coefficients: cell for place, cell in found.items()}
+    alphas, gammas = sorted({alpha for alpha, _ in at}), sorted({gamma for _, gamma in at})
+    lines = ["| α \\ γ | " + " | ".join(f"{gamma:g}" for gamma in gammas) + " |", "|---:|" + "---|" * len(gammas)]
+    for alpha in alphas:
+        row = (_ours(at.get((alpha, gamma)), table).replace(" [", "<br>[") for gamma in gammas)
+        lines.append(f"| {alpha:g} | " + " | ".join(row) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -184,7 +184,7 @@ def draw(table: Table, runs: list[Run], path: Path) -> None:
         sensitivity_figure(sensitivity_lines(found), path, table.title, f"test {label}")
     elif table.axis == "map":
         every = results.cells(table, runs)
-        values = {_coefficients(place): cell.mean for place, cell in every.items()}
+        values = {place.coefficients: cell.mean for place, cell in every.items()}
         map_figure(values, _time_step(runs), path, table.title, label)
     else:
         groups: dict[str, dict[str, Bar]] = {}
@@ -194,14 +194,9 @@ def draw(table: Table, runs: list[Run], path: Path) -> None:
         rows_figure(groups, names, path, table.title, label)
 
 
-def _coefficients(place: Place) -> tuple[float, float]:
-    alpha, gamma = (float(part.partition("=")[2]) for part in place.point.split(" "))
-    return alpha, gamma
-
-
 def sensitivity_lines(found: dict[Place, Cell]) -> list[Sensitivity]:
     """The paper's two lines: alpha at gamma = 0.76, and gamma at alpha = 1."""
-    points = [(*_coefficients(place), cell) for place, cell in found.items()]
+    points = [(*place.coefficients, cell) for place, cell in found.items()]
     alphas = sorted(((alpha, cell) for alpha, gamma, cell in points if gamma == SENSITIVITY_GAMMA), key=itemgetter(0))
     gammas = sorted(((gamma, cell) for alpha, gamma, cell in points if alpha == SENSITIVITY_ALPHA), key=itemgetter(0))
     return [
