@@ -404,7 +404,7 @@ def test_a_parquet_file_that_is_none_is_refused(tmp_path, monkeypatch, capsys):
     assert "nodes.parquet: is no Parquet file" in capsys.readouterr().err
 
 
-def test_lists_of_different_lengths_and_dates_are_refused(tmp_path, monkeypatch, capsys):
+def test_lists_of_different_lengths_and_times_of_day_are_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "edges.csv").write_text(EDGES)
     arguments = ["data", "--nodes", "nodes.parquet", "--edges", "edges.csv", "--target", "label"]
@@ -415,10 +415,10 @@ def test_lists_of_different_lengths_and_dates_are_refused(tmp_path, monkeypatch,
     frame.with_columns(v=pl.Series([[1.0, 2.0]] * 9 + [[1.0, 1e300]])).write_parquet(tmp_path / "nodes.parquet")
     assert cli.main(arguments) == 2
     assert "nodes.parquet, row 10, column 'v'" in capsys.readouterr().err
-    dates = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 10), eager=True)
-    frame.with_columns(dates.alias("v")).write_parquet(tmp_path / "nodes.parquet")
+    times = pl.time_range(pl.time(1), pl.time(10), interval="1h", eager=True)
+    frame.with_columns(times.alias("v")).write_parquet(tmp_path / "nodes.parquet")
     assert cli.main(arguments) == 2
-    assert "column 'v': holds Date" in capsys.readouterr().err
+    assert "column 'v': holds Time" in capsys.readouterr().err
 
 
 def test_graphs_that_do_not_fit_are_refused(tmp_path, monkeypatch, capsys):

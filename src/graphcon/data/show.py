@@ -235,6 +235,10 @@ def _learned(column) -> str:
         )
     if column.role == "vector":
         return f"{column.width} numbers"
+    if column.role == "date":
+        from graphcon.data.tables.dates import as_date
+
+        return f"(x - {as_date(column.shift[0])}) / {column.scale[0]:.4g} days"
     return f"(x - {column.shift[0]:.4g}) / {column.scale[0]:.4g}" if column.role == "number" else "0 or 1"
 
 

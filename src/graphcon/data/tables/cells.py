@@ -5,11 +5,13 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from graphcon.data.tables.dates import as_days
 from graphcon.data.tables.files import Table
 from graphcon.errors import InputError
 
-Role = Literal["number", "boolean", "category", "index", "words", "vector"]
+Role = Literal["number", "boolean", "date", "category", "index", "words", "vector"]
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+DATE_RULE = "Must be a date as 2020-01-31, which a time may follow, as in 2020-01-31 09:30"
 _LARGEST = float(np.finfo(np.float32).max)
 _MOSTLY = 0.5
 
@@ -31,6 +33,12 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
         return lower.replace_strict(list(TRUTH), list(TRUTH.values()), default=None, return_dtype=pl.Float64)
     if role == "vector":
         return _check_vectors(table, name, values)
+    if role == "date":
+        days = as_days(values)
+        odd = values.is_not_null() & days.is_null()
+        if odd.any():
+            table.refuse(name, odd, f"{DATE_RULE}: correct it, or say --null-values if it means an empty cell.")
+        return days
     try:
         numbers = values.cast(pl.Float64)
     except pl.exceptions.PolarsError:

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 
 from graphcon.data._options import TableOptions
-from graphcon.data.tables.cells import TRUTH, Role, as_matrix, clean, odd_among_numbers
+from graphcon.data.tables.cells import DATE_RULE, TRUTH, Role, as_matrix, clean, odd_among_numbers
+from graphcon.data.tables.dates import look_like_dates, odd_among_dates
 from graphcon.data.tables.files import Table
 from graphcon.errors import InputError
 
@@ -18,9 +19,9 @@ MISSING_CURE = "Fill the cell, or choose what to put there with --missing mean, 
 class Column:
     r"""A feature column: its role and what was learned. JSON holds it whole.
 
-    Numbers become :math:`(x - \text{shift}) / \text{scale}`; a category becomes one of ``len(categories)``
-    columns or, with the role ``index``, its place in `categories` plus one, where 0 stands for what training
-    never saw.
+    Numbers, and dates in days, become :math:`(x - \text{shift}) / \text{scale}`; a category becomes one of
+    ``len(categories)`` columns or, with the role ``index``, its place in `categories` plus one, where 0 stands for
+    what training never saw.
 
     Attributes:
         name: Its name in the table.
@@ -61,6 +62,8 @@ def find_role(table: Table, name: str, options: TableOptions) -> tuple[Role | No
         return "boolean", None
     if dtype.is_numeric():
         return "number", None
+    if dtype == pl.Date or isinstance(dtype, pl.Datetime):
+        return "date", None
     if isinstance(dtype, pl.List | pl.Array):
         return ("words" if dtype.inner == pl.String else "vector"), None
     if dtype in (pl.Categorical, pl.Enum):
@@ -70,8 +73,8 @@ def find_role(table: Table, name: str, options: TableOptions) -> tuple[Role | No
     if dtype == pl.Null or values.null_count() == len(values):
         raise InputError(f"{table.path}, column '{name}': every cell is empty. Leave it out with --ignore {name}.")
     raise InputError(
-        f"{table.path}, column '{name}': holds {dtype}, which is neither number, category, truth value nor "
-        f"words. Convert it to numbers, or leave it out with --ignore {name}."
+        f"{table.path}, column '{name}': holds {dtype}, which is neither number, date, category, truth value "
+        f"nor words. Convert it to numbers, or leave it out with --ignore {name}."
     )
 
 
@@ -92,15 +95,26 @@ def _role_of_text(table: Table, name: str, values: pl.Series) -> tuple[Role | No
             "Most cells of this column are numbers, and this is none. Correct it; if it means an empty "
             f"cell, say --null-values; if these are categories, say --categorical {name}.",
         )
+    odd = odd_among_dates(values)
+    if odd is not None:
+        if not odd.any():
+            return "date", f"column '{name}' is read as dates, in days."
+        table.refuse(
+            name,
+            odd,
+            f"Most cells of this column are dates. {DATE_RULE}: correct it; if it means an empty cell, say "
+            f"--null-values; if these are categories, say --categorical {name}.",
+        )
     distinct = known.n_unique()
     if sample.str.strip_chars().str.count_matches(r"[\s,;|]+").median() >= 2 and distinct > len(known) / 10:  # pyright: ignore[reportOperatorIssue]  # not empty, so a number
         return "words", f"column '{name}' is read as lists of words."
+    hint = f" If it holds dates, write them as 2020-01-31, not as {sample[0]}." if look_like_dates(sample) else ""
     if distinct == len(known) and len(known) > 10:
         return None, (
             f"column '{name}' is left out: it is text that differs in every row. "
-            f"Say --categorical {name} or --words {name} to use it."
+            f"Say --categorical {name} or --words {name} to use it.{hint}"
         )
-    return "category", None
+    return "category", f"column '{name}' is read as categories.{hint}" if hint else None
 
 
 def learn(table: Table, name: str, role: Role, training: np.ndarray, options: TableOptions) -> Column:

@@ -5,6 +5,7 @@ import polars as pl
 
 from graphcon.data.tables.cells import as_matrix, clean
 from graphcon.data.tables.columns import MISSING, MISSING_CURE, Column
+from graphcon.data.tables.dates import as_date
 from graphcon.data.tables.files import Table
 from graphcon.errors import InputError
 
@@ -50,6 +51,8 @@ def _filled(column: Column) -> str:
         return "read as no words"
     if column.role in ("category", "index"):
         return "read as a category of their own" if MISSING in column.categories else "read as unknown"
+    if column.role == "date" and column.fill:
+        return f"filled with {as_date(column.fill[0])}"
     return f"filled with {column.fill[0]:.4g}" if column.width == 1 and column.fill else "filled"
 
 
