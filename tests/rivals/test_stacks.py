@@ -109,6 +109,20 @@ def test_rev_is_a_stack_of_pygs_reversible_blocks_and_undoes_them_right():
         torch.testing.assert_close(undone, kept, rtol=1e-3, atol=1e-4)
 
 
+def test_rev_undoes_its_steps_under_autocast_too():
+    torch.manual_seed(0)
+    net, x, edge_index = MODELS["rev"].build(5, 32, 6, 3), torch.randn(20, 5), random_graph(20, 30)
+    gradients = []
+    for keeps in (False, True):
+        net.zero_grad()
+        net.core.keeps_states = keeps
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            net(x, edge_index).float().square().sum().backward()
+        gradients.append([parameter.grad.clone() for parameter in net.parameters()])
+    for undone, kept in zip(*gradients, strict=True):
+        torch.testing.assert_close(undone, kept, rtol=1e-3, atol=1e-4)
+
+
 def test_rev_refuses_groups_that_do_not_divide_the_channels():
     with pytest.raises(ValueError, match="num_groups=3: must be 2 or more and divide the 8 channels"):
         rev.Rev(8, 2, num_groups=3)

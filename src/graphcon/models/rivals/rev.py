@@ -32,8 +32,9 @@ class _Block(Module):
         inits.reset(self.layer)
 
     def forward(self, x: Tensor, graph: _Graph) -> Tensor:
-        x = self.act(self.norm(x))
-        return kernels.call(self.layer, x if graph.mask is None else x * graph.mask, graph.index, **graph.given)
+        with torch.autocast(x.device.type, enabled=False):  # to undo a step it is computed again, and must be the same
+            x = self.act(self.norm(x))
+            return kernels.call(self.layer, x if graph.mask is None else x * graph.mask, graph.index, **graph.given)
 
 
 class Rev(Core):
@@ -45,7 +46,8 @@ class Rev(Core):
         X'_i = X_i + F_i(\mathrm{dropout}(\sigma(\mathrm{norm}(X'_{i-1})))), \qquad i = 1, \ldots, C
 
     The backward pass undoes the steps in place of keeping their states (PyG's ``GroupAddRev``), so memory does not
-    grow with depth; gradients are equal up to rounding. For that, all steps drop the same channels.
+    grow with depth; gradients are equal up to rounding. For that, all steps drop the same channels, and autocast does
+    not reach them.
 
     Args:
         channels (int): Size of the state.
@@ -83,7 +85,8 @@ class Rev(Core):
         return _Graph(edge_index, kwargs, self.dropout(x.new_ones(x.size(0), self.width)) if drops else None)
 
     def begin(self, x: Tensor) -> State:
-        return (x.clone(),)  # a block frees what it takes, and the encoder still needs its own
+        # A block frees what it takes, and the encoder still needs its own.
+        return (x.to(torch.promote_types(x.dtype, torch.float32), copy=True),)
 
     def step(self, n: int, graph: _Graph, *state: Tensor) -> State:
         block = cast(GroupAddRev, self.blocks[n])
