@@ -165,7 +165,7 @@ def test_edge_features_reach_a_coupling_that_takes_them_and_warn_at_one_that_doe
         attentive(data.x, data.edge_index, edge_attr=edge_attr),
         attentive(data.x, data.edge_index, edge_attr=torch.zeros_like(edge_attr)),
     )
-    with pytest.warns(UserWarning, match="edge_attr is given, but the layers of GraphCONNet.* do not take it"):
+    with pytest.warns(UserWarning, match="edge_attr is given, but GCNConv does not take it: it has no effect"):
         GraphCONNet(FEATURES, 8, 2)(data.x, data.edge_index, edge_attr=edge_attr)
 
 
@@ -273,3 +273,12 @@ def test_an_option_that_nobody_has_is_refused_with_those_there_are():
 def test_a_wave_needs_a_layer_that_knows_its_width():
     with pytest.raises(ValueError, match="start='wave' needs a layer that knows its width"):
         GraphCONNet(FEATURES, 8, 3, 2, coupling=GCNConv(-1, 8), start="wave")
+
+
+def test_whole_numbers_in_x_are_categories_where_these_are_all_there_is():
+    torch.manual_seed(0)
+    net, kinds = GraphCONNet(0, 8, 2, 3, num_categories=(4, 2)).eval(), torch.tensor([[0, 1], [3, 0], [2, 1]])
+    edge_index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+    torch.testing.assert_close(net(kinds, edge_index), net(None, edge_index, x_categories=kinds), rtol=0, atol=0)
+    with pytest.raises(TypeError, match=r"x is torch.int64, but features are real numbers"):
+        GraphCONNet(2, 8, 2, 3)(kinds, edge_index)

@@ -86,6 +86,7 @@ class GraphNet(Module):
         if coordinates is not None:
             check_choice("coordinates", coordinates, list(couplings.COORDINATES))
             self._dim = _dimensions(layers[0], coordinates, self.supports_edge_attr)
+        self._layer = type(layers[0] if layers else core).__name__
         self.core = core
         self.decoder = Identity() if out_channels is None else Linear(width, out_channels)
 
@@ -115,7 +116,8 @@ class GraphNet(Module):
         """Runs the network.
 
         Args:
-            x (torch.Tensor): The node features, ``[nodes, in_channels]``.
+            x (torch.Tensor): The node features, ``[nodes, in_channels]``; whole numbers are categories, where these
+                are all there is.
             edge_index (torch.Tensor): The edges, ``[2, edges]``.
             edge_weight (torch.Tensor, optional): The edge weights, where the layers take them.
             edge_attr (torch.Tensor, optional): The edge features, where the layers take them.
@@ -145,6 +147,8 @@ class GraphNet(Module):
 
     def start(self, x: Tensor | None, x_categories: Tensor | None = None) -> Tensor:
         """The first state of the core, ``[nodes, hidden_channels]``."""
+        if self.encoder.lin is None and x_categories is None and isinstance(x, Tensor) and not x.is_floating_point():
+            x, x_categories = None, x  # where all features are categories, PyG has them in x
         if not torch.compiler.is_compiling():
             check_inputs(self.encoder, x, x_categories)
         return self._act("first", self.encoder(x, x_categories))
@@ -167,7 +171,7 @@ class GraphNet(Module):
 
     def _wanted(self, name: str, value: Tensor | None, supported: bool) -> bool:
         if value is not None and not supported:
-            warnings.warn(f"{name} is given, but the layers of {self} do not take it: it has no effect", stacklevel=3)
+            warnings.warn(f"{name} is given, but {self._layer} does not take it: it has no effect", stacklevel=3)
         return value is not None and supported
 
     def __repr__(self) -> str:

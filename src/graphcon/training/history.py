@@ -71,8 +71,8 @@ class HistoryBatches:
         for _ in convs:
             drawn.insert(0, around.draw(fields[0], self.neighbors, draw))
             fields.insert(0, torch.unique(torch.cat([fields[0], drawn[0].source])))
-        numbers, categories = model.features(self.data.x, self.data.get("x_categories"))
-        x = model.net.start(*(None if part is None else part[fields[0]] for part in (numbers, categories)))
+        features = (self.data.x, self.data.get("x_categories"))
+        x = model.net.start(*(None if part is None else part[fields[0]] for part in features))
         layers = zip(convs, core.norms, self.kept, fields, fields[1:], drawn, strict=False)
         for conv, norm, past, seen, asked, few in layers:
             few = few._replace(source=torch.searchsorted(seen, few.source))
@@ -178,7 +178,7 @@ def _exact(model: TaskModel, data: Data) -> Tensor:
     training = model.training
     model.eval()
     with torch.no_grad():
-        start = model.net.start(*model.features(data.x, data.get("x_categories")))
+        start = model.net.start(data.x, data.get("x_categories"))
         weight = {} if data.get("edge_weight") is None else {"edge_weight": data.edge_weight}
         states = cast(Stack, model.net.core).trajectory(start, data.edge_index, **weight)
     model.train(training)

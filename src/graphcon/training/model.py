@@ -47,18 +47,11 @@ class TaskModel(Module):
         pos: Tensor | None = None,
     ) -> Tensor:
         """Answers per node or graph: scores of classes or labels, or values in their own units."""
-        x, x_categories = self.features(x, x_categories)
         net = self.net
         edge_weight = edge_weight if net.supports_edge_weight else None
         edge_attr = edge_attr if net.edge_encoder is not None else None
         out = net(x, edge_index, edge_weight, edge_attr, batch, batch_size, x_categories, pos)
         return self.in_units(out)
-
-    def features(self, x: Tensor | None, x_categories: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
-        """Numbers and categories of the nodes, told apart."""
-        if x is not None and not x.is_floating_point():  # PyG's way to say that x holds categories
-            return None, x
-        return x, x_categories
 
     def in_units(self, out: Tensor) -> Tensor:
         """What the network answers, in the target's own units."""
