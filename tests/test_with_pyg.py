@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch_geometric.data import HeteroData
-from torch_geometric.nn import SAGEConv, to_hetero
+from torch_geometric.nn import GCNConv, SAGEConv, Sequential, to_hetero
 from torch_geometric.utils import k_hop_subgraph
 
 from graphcon import GraphCON, kernels
@@ -41,6 +41,14 @@ def test_an_explainer_of_pyg_finds_the_edges_that_a_node_can_see():
     assert (mask[near] > 0).any()
     assert (mask[~near] == 0).all()
     assert (~near).any()
+
+
+def test_an_oscillator_is_a_layer_of_pygs_sequential():
+    torch.manual_seed(0)
+    layer, lin = GraphCON(GCNConv(5, 5), 4), torch.nn.Linear(5, 3)
+    x, edge_index = torch.randn(20, 5), random_graph(20, 10)
+    model = Sequential("x, edge_index", [(layer, "x, edge_index -> x"), torch.nn.ReLU(), lin])
+    torch.testing.assert_close(model(x, edge_index), lin(layer(x, edge_index).relu()), rtol=0, atol=0)
 
 
 def test_kinds_of_nodes_and_edges_become_one_graph():

@@ -1,6 +1,7 @@
 """Dates in tables become days, however they are written and stored."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,13 @@ zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(mi
 def _nodes(cells: list[str]) -> str:
     rows = zip("abcdefgh", cells, ["u", "v"] * 4, strict=False)
     return "id,joined,label\n" + "".join(f"{name},{cell},{label}\n" for name, cell, label in rows)
+
+
+def _files(folder: Path, cells: list[str]) -> tuple[Path, Path]:
+    nodes, edges = folder / "nodes.csv", folder / "edges.csv"
+    nodes.write_text(_nodes(cells))
+    edges.write_text(EDGES)
+    return nodes, edges
 
 
 @given(st.datetimes(datetime(1000, 1, 1), datetime(9000, 1, 1), timezones=zones))
@@ -53,9 +61,8 @@ def test_a_date_is_days_since_1970_and_what_is_none_is_empty(text: str | None, d
 
 def test_text_dates_and_times_of_parquet_give_the_same_numbers(tmp_path):
     days = [date(2020, 1, 1) + timedelta(days=n * n) for n in range(4)]
-    (tmp_path / "edges.csv").write_text(EDGES)
-    (tmp_path / "nodes.csv").write_text(_nodes([str(day) for day in days]))
-    read, schema = read_tables(tmp_path / "nodes.csv", tmp_path / "edges.csv", target="label")
+    files = _files(tmp_path, [str(day) for day in days])
+    read, schema = read_tables(*files, target="label")
     assert [column.role for column in schema.columns] == ["date"]
     assert "column 'joined' is read as dates, in days." in " ".join(read.notes)
     frame = pl.read_csv(tmp_path / "nodes.csv", try_parse_dates=True)
@@ -72,9 +79,7 @@ def test_text_dates_and_times_of_parquet_give_the_same_numbers(tmp_path):
 
 
 def test_an_empty_date_follows_the_rule_of_the_user(tmp_path):
-    (tmp_path / "edges.csv").write_text(EDGES)
-    (tmp_path / "nodes.csv").write_text(_nodes(["2020-01-01", "2020-01-01", "2020-01-01", ""]))
-    files = (tmp_path / "nodes.csv", tmp_path / "edges.csv")
+    files = _files(tmp_path, ["2020-01-01", "2020-01-01", "2020-01-01", ""])
     with pytest.raises(InputError, match="row 5, column 'joined'.*--missing mean"):
         read_tables(*files, target="label")
     read, _ = read_tables(*files, target="label", missing="median")
@@ -83,15 +88,13 @@ def test_an_empty_date_follows_the_rule_of_the_user(tmp_path):
 
 
 def test_what_is_no_date_among_dates_is_refused_with_its_row(tmp_path):
-    (tmp_path / "edges.csv").write_text(EDGES)
-    (tmp_path / "nodes.csv").write_text(_nodes(["2020-01-01", "2020-01-02", "2020-02-30", "2020-01-03"]))
-    files = (tmp_path / "nodes.csv", tmp_path / "edges.csv")
+    files = _files(tmp_path, ["2020-01-01", "2020-01-02", "2020-02-30", "2020-01-03"])
     with pytest.raises(InputError, match="row 4, column 'joined': '2020-02-30'.*2020-01-31.*--categorical joined"):
         read_tables(*files, target="label")
     _, schema = read_tables(*files, target="label", categorical=("joined",))
     assert schema.columns[0].role == "category"
 
-    (tmp_path / "nodes.csv").write_text(_nodes(["2020-01-01", "2020-01-02", "2020-01-04", "2020-01-03"]))
+    _files(tmp_path, ["2020-01-01", "2020-01-02", "2020-01-04", "2020-01-03"])
     _, schema = read_tables(*files, target="label")
     (tmp_path / "new.csv").write_text(_nodes(["2020-01-01", "2020-01-02", "12", "2020-01-03"]))
     with pytest.raises(InputError, match="row 4, column 'joined': '12'. Must be a date as 2020-01-31"):
@@ -101,8 +104,6 @@ def test_what_is_no_date_among_dates_is_refused_with_its_row(tmp_path):
 @pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%d-%m-%y", "%Y/%m/%d"])
 def test_dates_that_could_be_read_in_two_ways_stay_text_and_are_noted(tmp_path, form: str):
     days = [f"{date(2020, 2, 1 + n % 3):{form}}" for n in range(8)]
-    (tmp_path / "edges.csv").write_text(EDGES)
-    (tmp_path / "nodes.csv").write_text(_nodes(days))
-    read, schema = read_tables(tmp_path / "nodes.csv", tmp_path / "edges.csv", target="label")
+    read, schema = read_tables(*_files(tmp_path, days), target="label")
     assert schema.columns[0].role == "category"
     assert f"write them as 2020-01-31, not as {days[0]}." in " ".join(read.notes)

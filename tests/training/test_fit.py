@@ -52,10 +52,12 @@ def test_a_fitted_model_is_measured_on_any_part_and_left_as_it_is():
     graph, model = _small_graph(), GraphCONNet(5, 8, 2, 3, dropout=0.5)
     fitted = graphcon.fit(model, graph, epochs=10)
     model.train()
+    model.encoder.eval()
     before = torch.get_rng_state()
     measured = {part: graphcon.evaluate(model, graph, part) for part in ("train", "val", "test")}
     assert measured["val"]["accuracy"] == pytest.approx(fitted.value)
     assert model.training
+    assert not model.encoder.training
     assert torch.equal(before, torch.get_rng_state())
 
     with torch.no_grad():

@@ -47,7 +47,7 @@ OSCILLATOR_FIELDS = (
     *("dt", "alpha", "gamma", "integrator", "memory", "trainable", "residual", "source", "start", "shared", "act_on"),
 )
 _WITH_HEADS = ("gat", "transformer", "GATConv", "GATv2Conv", "TransformerConv")
-_OVER_COORDINATES, _COORDINATES = ("monet", "spline", "GMMConv", "SplineConv"), "cartesian"
+_COORDINATES: dict[str, str] = dict.fromkeys(("monet", "spline", "GMMConv", "SplineConv"), "cartesian")
 _GRAPHCON = "Rusch et al. 2022, arXiv:2202.02296"
 
 _LAYERS = {
@@ -72,10 +72,9 @@ def coupling_card(name: str) -> ModelCard:
     fields = OSCILLATOR_FIELDS if oscillates else ("shared", "memory", "act_on")
     fields = (*fields, "heads") if coupling in _WITH_HEADS else fields
     network = GraphCONNet if oscillates else StackNet
-    coordinates = _COORDINATES if coupling in _OVER_COORDINATES else None
     return ModelCard(
         name,
-        partial(network, coupling=coupling, coordinates=coordinates),
+        partial(network, coupling=coupling, coordinates=_COORDINATES.get(coupling)),
         f"oscillators coupled by {coupling}" if oscillates else summary,
         _GRAPHCON if oscillates else paper,
         options=_options(coupling, network, fields),
@@ -88,8 +87,8 @@ def _options(coupling: str, network: type[GraphNet], fields: tuple[str, ...]) ->
     own = {"norm": Option(Literal["none", "batch", "layer"], "none"), "residual": Option(bool, False)}
     taken, layers = signature(network).parameters, options(coupling)
     own = {key: option for key, option in own.items() if key not in fields}
-    if coupling in _OVER_COORDINATES:
-        own["coordinates"] = Option(Literal["cartesian", "polar"], _COORDINATES)
+    if coupling in _COORDINATES:
+        own["coordinates"] = Option(Literal["cartesian", "polar"], _COORDINATES[coupling])
     layers = {key: default for key, default in layers.items() if key not in taken}
     # What else than true and false a layer takes, it knows itself.
     return own | {key: Option(bool if isinstance(value, bool) else Any, value) for key, value in layers.items()}

@@ -120,7 +120,7 @@ def evaluate(
 
     Args:
         model (torch.nn.Module): A model as :func:`graphcon.fit` takes it; it is left as it is.
-        data: The data that it was fitted on, or others with the same kind of target.
+        data: The data that it was fitted on, or others with the same classes or values.
         part (str, optional): ``train``, ``val`` or ``test``. (default: :obj:`"test"`)
         split (Split, optional): Which part is for what. (default: the data's own)
         batch_size (int, optional): Graphs per batch. (default: :obj:`128`)
@@ -136,13 +136,15 @@ def evaluate(
     parts = [name for name, index in dataset.split.parts() if len(index)]
     if part not in parts:
         raise InputError(f"part={part!r}: {dataset.name} has {', '.join(parts)}")
-    fabric, spec, training = _fabric(accelerator, precision), TaskSpec.of(dataset), model.training
+    fabric, spec = _fabric(accelerator, precision), TaskSpec.of(dataset)
+    modes = {module: module.training for module in model.modules()}  # some may be frozen, others not
     batches = Batches(dataset, DataConfig(batch_size=batch_size), seed, fabric)
     try:
         with _own_random_numbers(fabric):
             return measure_part(fabric.setup_module(model), batches, spec, part, build_metrics(spec).to(fabric.device))
     finally:
-        model.train(training)
+        for module, training in modes.items():
+            module.training = training
 
 
 def _taken(data: GraphDataset | Data | Sequence[Data], split: Split | None, seed: int) -> GraphDataset:

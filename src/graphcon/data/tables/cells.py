@@ -1,5 +1,6 @@
 """The cells of a column in the type of their role; what cannot be one is refused with its row."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -65,10 +66,19 @@ def check_finite(table: Table, name: str, numbers: pl.Series, what: str, cure: s
 
 def odd_among_numbers(values: pl.Series) -> pl.Series | None:
     """Which cells of a column of text are no numbers; None where most are none, and it is text indeed."""
-    sample = values.drop_nulls().head(10_000).cast(pl.Float64, strict=False)
+    return _odd_among(values, lambda cells: cells.cast(pl.Float64, strict=False))
+
+
+def odd_among_dates(values: pl.Series) -> pl.Series | None:
+    """Which cells of a column of text are no dates; None where most are none."""
+    return _odd_among(values, as_days)
+
+
+def _odd_among(values: pl.Series, read: Callable[[pl.Series], pl.Series]) -> pl.Series | None:
+    sample = read(values.drop_nulls().head(10_000))
     if sample.null_count() >= (1 - _MOSTLY) * len(sample):
         return None
-    return values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
+    return values.is_not_null() & read(values).is_null()
 
 
 def _split_words(values: pl.Series) -> pl.Series:

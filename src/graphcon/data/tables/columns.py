@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from graphcon.data._options import TableOptions
-from graphcon.data.tables.cells import DATE_RULE, TRUTH, Role, as_matrix, clean, odd_among_numbers
-from graphcon.data.tables.dates import look_like_dates, odd_among_dates
+from graphcon.data.tables.cells import DATE_RULE, TRUTH, Role, as_matrix, clean, odd_among_dates, odd_among_numbers
+from graphcon.data.tables.dates import look_like_dates
 from graphcon.data.tables.files import Table
 from graphcon.errors import InputError
 

@@ -10,7 +10,6 @@ _ISO = (
     r"(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?:Z|([+-])(\d{2}):?(\d{2}))?)?$"
 )
 _OTHER = r"^(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})|\d{4}[./-]\d{1,2}[./-]\d{1,2})$"
-_MOSTLY = 0.5
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -29,14 +28,6 @@ def as_days(values: pl.Series) -> pl.Series:
     clock = hours / 24 + minutes / 1440 + seconds / 86_400 + west * (off_hours / 24 + off_minutes / 1440)
     cells = pl.DataFrame({"cell": values.cast(pl.String).str.strip_chars()})
     return cells.select(day.to_physical().cast(pl.Float64) + clock).to_series()
-
-
-def odd_among_dates(values: pl.Series) -> pl.Series | None:
-    """Which cells of a column of text are no dates; None where most are none."""
-    sample = as_days(values.drop_nulls().head(1_000))
-    if sample.null_count() >= (1 - _MOSTLY) * len(sample):
-        return None
-    return values.is_not_null() & as_days(values).is_null()
 
 
 def look_like_dates(values: pl.Series) -> bool:
