@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/diagnostics.md. Seconds to a minute:
+"""Draws the pictures in docs/figures of states and of stability. Seconds to a minute:
 
 .venv/bin/python tools/draw_docs.py
 """
@@ -6,25 +6,17 @@
 import sys
 from pathlib import Path
 
-from graphcon.experiments import diagnose, inside, molecule
-from graphcon.report import molecule_animation, molecule_figure, stability_map, states_figure
+from graphcon.experiments import diagnose, inside
+from graphcon.report import stability_map, states_figure
 
 OUT = Path(__file__).resolve().parent.parent / "docs/figures"
 MODELS, DEPTH = ("gcn", "gat", "graphcon-gcn"), 32
-EVERY = 4  # frames of the animation that are kept
 
 
 def main() -> int:
     recipe = diagnose.recipe_for("cora", None, channels=32, epochs=0, seed=0)
     found = {one.model: one.table for one in inside.compare(recipe, MODELS, (DEPTH,), train=False)}
     states_figure(found, OUT / "states.png", f"{DEPTH} layers with random weights on Cora, step by step")
-
-    trimethoprim = molecule.trajectory()
-    atoms = (trimethoprim.edge_index, trimethoprim.elements)
-    title = "Trimethoprim in GraphCON-GCN with random weights"
-    molecule_figure(trimethoprim.xs, *atoms, OUT / "molecule.png", title, trimethoprim.dt)
-    moving = trimethoprim.xs[::EVERY]
-    molecule_animation(moving, *atoms, OUT / "molecule.gif", "GraphCON-GCN", EVERY * trimethoprim.dt)
 
     settings = {
         "the default: dt = 0.5, α = 0.5, γ = 1": (0.5, 0.5, 1.0),

@@ -10,14 +10,16 @@ from graphcon.experiments.tables import TABLES, Table, paper_figure
 #: The tables whose rows are models and whose columns are data sets.
 JUDGED = ("homophilic", "heterophilic", "zinc", "superpixels")
 #: What may be said of a case, from good to bad: beside another model, and beside the paper's figure.
-CLEAR, WITHIN, SINGLE, WORSE = (
+CLEAR, WITHIN, SINGLE, EVEN, SINGLE_WORSE, WORSE = (
     "clearly better (the 95 % intervals apart)",
     "better within the spread",
     "better in a single run (the spread unknown)",
-    "not better",
+    "not better, within the spread",
+    "not better in a single run",
+    "clearly worse",
 )
 REACHED, NEARLY, MISSED = "reached", "missed by less than two of the paper's standard deviations", "missed"
-HOW = (CLEAR, WITHIN, SINGLE, WORSE, REACHED, NEARLY, MISSED)
+HOW = (CLEAR, WITHIN, SINGLE, EVEN, SINGLE_WORSE, WORSE, REACHED, NEARLY, MISSED)
 Cells = Mapping[Place, Cell]
 Row = tuple[Place, Cell]
 
@@ -46,17 +48,23 @@ class Case(NamedTuple):
         """The paper's mean and standard deviation."""
         return paper_figure(self.table.name, self.place.dataset, self.place.model)
 
+    @property
+    def in_paper(self) -> bool:
+        """Whether the paper has this model in this table, on whatever data."""
+        figures = (paper_figure(self.table.name, dataset, self.place.model) for dataset in self.table.datasets)
+        return any(figure is not None for figure in figures)
+
     def gain(self, over: float) -> float:
         """By how much it is better than something."""
         return gain(self.table, self.cell.mean, over)
 
     def against(self, other: Cell) -> str:
         """How it compares, by the means on test data and their 95 % intervals."""
-        if self.gain(other.mean) <= 0:
-            return WORSE
+        gain = self.gain(other.mean)
         if min(self.cell.n, other.n) == 1:
-            return SINGLE
-        return CLEAR if self.gain(other.mean) > self.cell.interval + other.interval else WITHIN
+            return SINGLE if gain > 0 else SINGLE_WORSE
+        apart = abs(gain) > self.cell.interval + other.interval
+        return (CLEAR if apart else WITHIN) if gain > 0 else (WORSE if apart else EVEN)
 
     def reaches(self) -> str | None:
         """How it compares with the paper's figure; None where there is none."""
@@ -85,6 +93,25 @@ def cases(runs: Mapping[str, Iterable[Run]]) -> list[Case]:
             best = max(others, key=lambda row: gain(table, row[1].mean, 0.0), default=None)
             found.append(Case(table, place, cell, rows.get((dataset, layer)), rows.get((dataset, "mlp")), best))
     return found
+
+
+def champions(judged: Iterable[Case]) -> list[tuple[Case, Row]]:
+    """For every data set the paper's GraphCON model that validation prefers, and the best model that is no GraphCON.
+
+    The latter is chosen on test data, which flatters it.
+    """
+    found: dict[str, list[Case]] = {}
+    for case in judged:
+        if case.in_paper:
+            found.setdefault(case.place.dataset, []).append(case)
+    pairs = []
+    for group in found.values():
+        table = group[0].table
+        ours = max(group, key=lambda case: gain(table, case.cell.val, 0.0))
+        others = [row for case in group for row in (case.layer, case.best_other) if row is not None]
+        best = max(others, key=lambda row: gain(table, row[1].mean, 0.0), default=None)
+        pairs += [] if best is None else [(ours, best)]
+    return pairs
 
 
 def as_printed_by_the_paper(run: Run) -> bool:

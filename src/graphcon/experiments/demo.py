@@ -11,6 +11,7 @@ from rich.table import Table
 from graphcon._files import write_csv
 from graphcon.experiments import depth, energy
 from graphcon.experiments.demo_page import demo_page
+from graphcon.experiments.tables import PICTURES
 from graphcon.report.figures import depth_figure, energy_figure
 from graphcon.report.render import write
 from graphcon.training.progress import reporting
@@ -48,7 +49,8 @@ def show_energy(out: Path, seed: int, act: str, console: Console) -> dict[str, d
     for curve in steps:
         groups.setdefault(curve.coupling, {})[curve.name] = curve.energy[1:].tolist()
         table.add_row(curve.name, *(f"{float(curve.energy[n]):.1e}" for n in SHOWN))
-    picture, numbers = out / "dirichlet_energy.png", out / "dirichlet_energy.csv"
+    picture = out / PICTURES["energy"].file
+    numbers = picture.with_suffix(".csv")
     energy_figure(groups, picture, f"{energy.LAYERS} layers with random weights on a 10×10 grid")
     columns = {name: values for group in groups.values() for name, values in group.items()}
     rows = zip(range(1, energy.LAYERS + 1), *columns.values(), strict=True)

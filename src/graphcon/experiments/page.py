@@ -10,13 +10,13 @@ from graphcon._files import write_whole
 from graphcon.experiments import results
 from graphcon.experiments.glance import glance
 from graphcon.experiments.reproduce import facts
-from graphcon.experiments.tables import TABLES, rows
+from graphcon.experiments.tables import PICTURES, TABLES, rows
 from graphcon.experiments.verdict import verdicts
 
 
 @cache
 def notes() -> dict[str, Any]:
-    """What a reader must know: ``head``, ``glance``, ``reading``, ``settings``, and ``tables`` by name."""
+    """What a reader must know: ``head``, ``glance``, ``reading``, ``settings``; ``pictures`` and ``tables`` by name."""
     return tomllib.loads((files("graphcon.experiments") / "notes.toml").read_text())
 
 
@@ -33,9 +33,17 @@ def write_page(out: Path, page: Path) -> None:
         "time on the same cores, or waited for others.\n"
     )
     parts.append(f"\n## How to read the tables\n\n{notes()['reading']}")
+    parts += [drawn(out, name, page.parent) for name in PICTURES]
     parts += [section(out, name, page.parent) for name in TABLES]
     parts.append(f"\n## How settings were found, and test data read\n\n{notes()['settings']}")
     write_whole(page, "".join(parts))
+
+
+def drawn(out: Path, name: str, beside: Path) -> str:
+    """A figure that needs no training."""
+    picture = PICTURES[name]
+    head = f"\n## {picture.title}\n\n{notes()['pictures'][name]}\n`graphcon reproduce {name}` draws it.\n"
+    return head + _shown(out / picture.file, picture.title, beside)
 
 
 def section(out: Path, name: str, beside: Path) -> str:
@@ -53,7 +61,11 @@ def section(out: Path, name: str, beside: Path) -> str:
     done = {run.recipe.split(" ")[0] for run in runs}
     missing = [recipe for recipe in rows(table) if recipe not in done]
     left = f"\nNot measured: {', '.join(f'`{recipe}`' for recipe in missing)}.\n" if missing else ""
-    picture = out / f"{name}.png"
-    where = Path(*[".."] * len(beside.parts)) / picture if not picture.is_absolute() else picture
-    figure = f"\n![{table.title}]({where.as_posix()})\n" if picture.exists() else ""
+    figure = _shown(out / f"{name}.png", table.title, beside)
     return f"{head}{made}\n{results.markdown(table, runs)}{left}{figure}"
+
+
+def _shown(picture: Path, title: str, beside: Path) -> str:
+    """A picture as a page in the folder `beside` shows it; nothing where it is not there."""
+    where = Path(*[".."] * len(beside.parts)) / picture if not picture.is_absolute() else picture
+    return f"\n![{title}]({where.as_posix()})\n" if picture.exists() else ""

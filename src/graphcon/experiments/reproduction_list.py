@@ -4,9 +4,9 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table as Grid
 
-from graphcon.experiments.tables import TABLES, rows
+from graphcon.experiments.tables import PICTURES, TABLES, rows
 
-NAMES = ("energy", "molecule", *TABLES, "page")
+NAMES = (*PICTURES, *TABLES, "page")
 
 
 def show_names(console: Console) -> None:
@@ -14,8 +14,8 @@ def show_names(console: Console) -> None:
     grid = Grid(box=SIMPLE)
     for column in ("name", "what it is", "rows"):
         grid.add_column(column, justify="right" if column == "rows" else "left")
-    grid.add_row("energy", "Dirichlet energy over 100 layers with random weights, a figure", "")
-    grid.add_row("molecule", "A molecule's atoms as coupled oscillators, a figure", "")
+    for name, picture in PICTURES.items():
+        grid.add_row(name, f"{picture.title}, a figure", "")
     for table in TABLES.values():
         grid.add_row(table.name, table.title, str(len(rows(table))))
     grid.add_row("page", "docs/results.md, from the results that are kept", "")

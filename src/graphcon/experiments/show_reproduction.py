@@ -23,6 +23,7 @@ from graphcon.experiments.page import write_page
 from graphcon.experiments.reproduce import StoppedError, reproduce
 from graphcon.experiments.results import Cell, Place, Run
 from graphcon.experiments.tables import (
+    PICTURES,
     SENSITIVITY_ALPHA,
     SENSITIVITY_GAMMA,
     TABLES,
@@ -43,6 +44,7 @@ from graphcon.report.figures import (
 from graphcon.training.config import Recipe
 
 UNITS = {"accuracy": "accuracy in %", "f1": "micro-averaged F1 in %", "mae": "mean absolute error"}
+EVERY = 4  # of so many states of a molecule one is a frame of its animation
 GROWING = {"depth": "layers", "epochs": "epochs"}  # what a curve is drawn against, by the axis of the table
 
 
@@ -77,10 +79,11 @@ def show(
 
 def _show_molecule(out: Path, console: Console) -> None:
     moved = molecule.trajectory()
-    title = f"{moved.smiles}: its atoms as coupled oscillators, random weights"
-    picture, animation = out / "molecule.png", out / "molecule.gif"
-    molecule_figure(moved.xs, moved.edge_index, moved.elements, picture, title, moved.dt)
-    molecule_animation(moved.xs, moved.edge_index, moved.elements, animation, title, moved.dt)
+    atoms = (moved.edge_index, moved.elements)
+    picture = out / PICTURES["molecule"].file
+    animation = picture.with_suffix(".gif")
+    molecule_figure(moved.xs, *atoms, picture, "Trimethoprim in GraphCON-GCN with random weights", moved.dt)
+    molecule_animation(moved.xs[::EVERY], *atoms, animation, "GraphCON-GCN", EVERY * moved.dt)
     console.print(f"Picture    {picture}\nAnimation  {animation}", highlight=False)
 
 

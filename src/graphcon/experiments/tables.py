@@ -1,4 +1,4 @@
-"""The paper's tables: which data, which rows, at what budget.
+"""The paper's tables and figures: which data, which rows, at what budget.
 
 A row is a packaged recipe. The recipes of a data set are named after it (``texas-gcn``, ``texas-plain-gcn``,
 ``texas-h2gcn``), so a new row is a new recipe and nothing else.
@@ -96,6 +96,19 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A figure of the paper that needs no training.
+
+    Attributes:
+        title: What it shows.
+        file: What it is drawn to.
+    """
+
+    title: str
+    file: str
+
+
+@dataclass(frozen=True)
 class Job:
     """One training of a table.
 
@@ -163,6 +176,11 @@ _ZINC = {"smoke": Budget(1, 1, 2, 200), "small": Budget(1, 3, 20), "paper": Budg
 _ZINC_MANY = _ZINC | {"small": Budget(1, 3, 8)}
 _IMAGES = {"smoke": Budget(1, 1, 1, 200), "small": Budget(1, 1, 15), "paper": Budget(1, 1)}
 _IMAGES_MANY = _IMAGES | {"small": Budget(1, 3, 4, 5_000)}
+
+PICTURES = {
+    "energy": Picture("Dirichlet energy over 100 layers with random weights", "dirichlet_energy.png"),
+    "molecule": Picture("A molecule's atoms as coupled oscillators", "molecule.png"),
+}
 
 TABLES = {
     table.name: table
