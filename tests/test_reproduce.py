@@ -12,7 +12,7 @@ from rich.console import Console
 
 from graphcon import cli
 from graphcon.errors import InputError
-from graphcon.experiments import results, tables, verdict
+from graphcon.experiments import cases, results, tables, verdict
 from graphcon.experiments.glance import glance
 from graphcon.experiments.page import notes, write_page
 from graphcon.experiments.reproduce import reproduce as reproducing
@@ -195,22 +195,24 @@ def test_better_than_its_layer_holds_in_part_where_one_of_two_is_better(tmp_path
     ]
     found = claim(kept(tmp_path, "heterophilic", runs), BETTER)
     assert found.verdict == "holds in part"
-    assert found.short == "of 2 cases 1 clearly better (the 95 % intervals apart), 1 clearly worse"
+    assert found.short == "of 2 cases 1 clearly better (by the 95 % interval of the difference), 1 clearly worse"
+    rest = "the same | – |"
     assert at_a_glance(runs) == [
-        "| texas | graphcon-gcn | **86.0 ± 1.0** (n = 3) | 56.0 ± 1.0: +30.0 | 85.4: +0.6 | the same | – |",
-        "| wisconsin | graphcon-gcn | **51.0 ± 1.0** (n = 3) | 61.0 ± 1.0: -10.0 | 87.8: -36.8 | the same | – |",
+        f"| texas | graphcon-gcn | nothing | **86.0 ± 1.0** (n = 3) | 56.0 ± 1.0: +30.0 | 85.4: +0.6 | {rest}",
+        f"| wisconsin | graphcon-gcn | nothing | **51.0 ± 1.0** (n = 3) | 61.0 ± 1.0: -10.0 | 87.8: -36.8 | {rest}",
     ]
 
 
 def test_neighbours_are_said_to_stay_apart_where_only_plain_networks_lose_their_energy(tmp_path):
     def left(*shares: float) -> str:
-        first, last = ",".join("1" for _ in shares), ",".join(map(str, shares))
-        (tmp_path / "dirichlet_energy.csv").write_text(f'layer,GCN,"GraphCON-GCN, α = 0"\n1,{first}\n100,{last}\n')
+        names = ("GCN", '"GraphCON-GCN, α = 0"')
+        lines = [f"1,{name},1,1,1\n100,{name},0,{share},9\n" for name, share in zip(names, shares, strict=True)]
+        (tmp_path / "dirichlet_energy.csv").write_text("layer,network,low,median,high\n" + "".join(lines))
         return verdict.verdicts(tmp_path)[0].verdict
 
-    assert left(1e-9, 1e-3) == "holds"
+    assert left(1e-9, 1e-2) == "holds"
     assert left(1e-9, 1e-8) == "holds in part"
-    assert left(1e-3, 1e-8) == "does not hold"
+    assert left(1e-2, 1e-8) == "does not hold"
 
 
 def test_graphcon_as_a_whole_is_judged_by_what_validation_prefers_beside_the_best_of_all_others(tmp_path):
@@ -223,9 +225,29 @@ def test_graphcon_as_a_whole_is_judged_by_what_validation_prefers_beside_the_bes
     text = "On every data set one of the paper's GraphCON models is the best, or on a par with it"
     found = claim(kept(tmp_path, "heterophilic", runs), text)  # graphcon-gcn, 80, beside gcn, 90
     assert (found.verdict, found.short) == ("does not hold", "beside the best of all others, of 1 case 1 clearly worse")
-    equal = [run._replace(test=run.test - 9.5) if run.model == "gcn" else run for run in runs if run.model != "h2gcn"]
+    # Now gcn has 82, 81 and 80 on the three splits, graphcon-gcn 80, 81 and 82: a tie.
+    equal = [run._replace(test=82.0 - run.split) if run.model == "gcn" else run for run in runs if run.model != "h2gcn"]
     found = claim(kept(tmp_path, "heterophilic", equal), text)
     assert found == (text, "holds", "beside the best of all others, of 1 case 1 not better, within the spread")
+
+
+def test_models_are_compared_split_by_split_where_there_are_several():
+    def cell(*values: float, split: int | None = None) -> results.Cell:
+        return results.Cell.of([run_of(v, split=n if split is None else split, seed=n) for n, v in enumerate(values)])
+
+    table = TABLES["heterophilic"]
+    hard_and_easy = cell(60, 70, 80, 90)
+    assert cases.compared(table, cell(62, 71, 82, 91), hard_and_easy) == cases.CLEAR
+    assert cases.compared(table, cell(65, 68, 84, 89), hard_and_easy) == cases.WITHIN
+    assert cases.compared(table, hard_and_easy, cell(62, 71, 82, 91)) == cases.WORSE
+    assert cases.compared(table, cell(62, 71, 82, 91, split=0), cell(60, 70, 80, 90, split=0)) == cases.WITHIN
+
+
+def test_the_interval_of_a_mean_counts_splits_and_not_the_runs_on_them():
+    runs = [run_of(value, split=split, seed=seed) for split, value in enumerate((70, 80, 90)) for seed in range(4)]
+    found = results.Cell.of(runs)
+    assert found.n == 12
+    assert found.interval == pytest.approx(results.student(2) * 10 / math.sqrt(3))
 
 
 def test_half_the_error_is_judged_for_the_papers_models_and_for_the_longest_training(tmp_path):
@@ -272,7 +294,7 @@ def test_what_the_papers_equation_does_not_have_is_judged_with_it_and_without(tm
     assert claim(out, BETTER).short == "of 1 case 1 better in a single run (the spread unknown)"
     assert claim(out, f"{BETTER}, with its equation alone").short == "of 1 case 1 not better in a single run"
     (line,) = at_a_glance(runs)
-    assert "| graphcon-gcn (source term) | **95.0** (n = 1) | 85.0: +10.0 |" in line
+    assert "| graphcon-gcn (source term) | source | **95.0** (n = 1) | 85.0: +10.0 |" in line
     assert "| 80.0 | – |" in line
 
 

@@ -12,7 +12,7 @@ from graphcon._files import write_csv
 from graphcon.experiments import depth, energy
 from graphcon.experiments.demo_page import demo_page
 from graphcon.experiments.tables import PICTURES
-from graphcon.report.figures import depth_figure, energy_figure
+from graphcon.report.figures import Band, depth_figure, energy_figure
 from graphcon.report.render import write
 from graphcon.training.progress import reporting
 
@@ -34,7 +34,7 @@ def show(out: Path, seed: int, act: str, energy_only: bool, console: Console) ->
     )
 
 
-def show_energy(out: Path, seed: int, act: str, console: Console) -> dict[str, dict[str, list[float]]]:
+def show_energy(out: Path, seed: int, act: str, console: Console) -> dict[str, dict[str, Band]]:
     """Random weights: how different neighbours are after every layer."""
     steps = track(
         energy.curves(seed, act),
@@ -44,17 +44,20 @@ def show_energy(out: Path, seed: int, act: str, console: Console) -> dict[str, d
         transient=True,
         disable=not console.is_terminal,
     )
-    groups: dict[str, dict[str, list[float]]] = {}
-    table = _table("Dirichlet energy: how different neighbours are", "network", *(f"layer {n}" for n in SHOWN))
+    groups: dict[str, dict[str, Band]] = {}
+    title = f"Dirichlet energy of neighbours, median of {energy.DRAWS} draws"
+    table = _table(title, "network", *(f"layer {n}" for n in SHOWN))
     for curve in steps:
-        groups.setdefault(curve.coupling, {})[curve.name] = curve.energy[1:].tolist()
-        table.add_row(curve.name, *(f"{float(curve.energy[n]):.1e}" for n in SHOWN))
+        band = Band(*curve.band.tolist())
+        groups.setdefault(curve.coupling, {})[curve.name] = band
+        table.add_row(curve.name, *(f"{band.median[n - 1]:.1e}" for n in SHOWN))
     picture = out / PICTURES["energy"].file
     numbers = picture.with_suffix(".csv")
-    energy_figure(groups, picture, f"{energy.LAYERS} layers with random weights on a 10×10 grid")
-    columns = {name: values for group in groups.values() for name, values in group.items()}
-    rows = zip(range(1, energy.LAYERS + 1), *columns.values(), strict=True)
-    write_csv(numbers, ["layer", *columns], rows)
+    drawn = f"{energy.LAYERS} layers with random weights on a 10×10 grid: median of {energy.DRAWS} draws, 10 to 90 %"
+    energy_figure(groups, picture, drawn)
+    bands = {name: band for group in groups.values() for name, band in group.items()}
+    rows = ((n, name, *values) for name, band in bands.items() for n, values in enumerate(zip(*band, strict=True), 1))
+    write_csv(numbers, ["layer", "network", *Band._fields], rows)
     console.print(table)
     console.print(f"Picture  {picture}\nNumbers  {numbers}", highlight=False)
     return groups

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from graphcon.experiments import depth, energy
 from graphcon.report.blocks import Chart, Code, Number, Page, Panel, Series, Table, Words
+from graphcon.report.figures import Band
 
 _NEXT = """graphcon train cora-gcn
 graphcon report runs/cora-gcn
@@ -11,7 +12,7 @@ graphcon train --nodes nodes.csv --edges edges.csv --target label
 graphcon diagnose --compare gcn,gat,graphcon-gcn --depths 2,8,32"""
 
 
-Groups = Mapping[str, Mapping[str, Sequence[float]]]
+Groups = Mapping[str, Mapping[str, Band]]
 
 
 def demo_page(groups: Groups, rows: Sequence[depth.Row], seed: int, act: str) -> Page:
@@ -34,9 +35,10 @@ def demo_page(groups: Groups, rows: Sequence[depth.Row], seed: int, act: str) ->
 
 
 def _lead(groups: Groups, rows: Sequence[depth.Row]) -> list[str]:
-    last = {name: values[-1] for members in groups.values() for name, values in members.items()}
+    last = {name: band.median[-1] for members in groups.values() for name, band in members.items()}
     told = "; ".join(f"{name}: {value:.1e}" for name, value in last.items())
-    sentences = [f"Dirichlet energy after {energy.LAYERS} layers with random weights: {told}."]
+    draws = f"the median of {energy.DRAWS} draws"
+    sentences = [f"Dirichlet energy after {energy.LAYERS} layers with random weights, {draws}: {told}."]
     if rows:
         deepest = max(row.depth for row in rows)
         ends = " and ".join(f"{100 * row.accuracy:.1f} % in {row.model}" for row in rows if row.depth == deepest)
@@ -49,7 +51,7 @@ def _energy(groups: Groups) -> list[Words | Chart]:
         (
             f"Random features on a {energy.SIDE}×{energy.SIDE} grid go through {energy.LAYERS} layers with random "
             "weights. The Dirichlet energy says how different neighbours are. The oscillators have the very same "
-            "weights as the plain layers beside them.",
+            f"weights as the plain layers beside them. Every curve is the median of {energy.DRAWS} draws.",
         )
     )
     charts = [
@@ -57,7 +59,7 @@ def _energy(groups: Groups) -> list[Words | Chart]:
             f"{coupling}, plain and in oscillators",
             "layer",
             "Dirichlet energy",
-            [Series(name, range(1, len(values) + 1), values) for name, values in members.items()],
+            [Series(name, range(1, len(band.median) + 1), band.median) for name, band in members.items()],
             log_x=True,
             log_y=True,
         )

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 
-from graphcon.experiments.cases import Case, as_printed_by_the_paper, cases
+from graphcon.experiments.cases import Case, cases, with_the_equation_alone
 from graphcon.experiments.results import Cell, Run
 
-_HEAD = ("data", "GraphCON", "ours", "its layer", "paper", "its equation alone", "best of all others")
+_HEAD = ("data", "GraphCON", "added", "ours", "its layer", "paper", "its equation alone", "best of all others")
 
 
 def glance(runs: Mapping[str, Iterable[Run]]) -> str:
     """A line for every model of GraphCON on every data set; nothing where nothing was measured."""
     runs = {name: list(kept) for name, kept in runs.items()}
-    printed = {name: list(filter(as_printed_by_the_paper, kept)) for name, kept in runs.items()}
+    printed = {name: list(filter(with_the_equation_alone, kept)) for name, kept in runs.items()}
     alone = {(case.place.dataset, case.place.model): case for case in cases(printed)}
     lines = [_line(case, alone.get((case.place.dataset, case.place.model))) for case in cases(runs)]
     if not lines:
@@ -24,6 +24,7 @@ def _line(case: Case, alone: Case | None) -> list[str]:
     return [
         case.place.dataset,
         case.place.row,
+        ", ".join(case.cell.added) or "nothing",
         f"**{_mean(case.cell, digits)}** (n = {case.cell.n})",
         "–" if layer is None else f"{_mean(layer[1], digits)}: {_signed(case, layer[1].mean)}{_sizes(case, layer[1])}",
         "–" if case.figure is None else f"{case.figure[0]:.{digits}f}: {_signed(case, case.figure[0])}",

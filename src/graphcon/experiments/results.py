@@ -99,35 +99,59 @@ class Cell:
     Attributes:
         mean: Mean over the runs that did not diverge, on test data.
         sd: Standard deviation over the runs.
-        interval: Half of the 95 % interval of the mean, by Student's t.
+        interval: Half of the 95 % interval of the mean, by Student's t. Runs on one split are alike: where there are
+            several splits it is that of their means.
         n: Number of runs that did not diverge.
+        by_split: The mean on every split.
         val: Mean on validation data.
         seconds: Seconds of all runs together.
         diverged: Number of runs whose loss became infinite.
         parameters: How many the model has, where a run tells.
+        added: What GraphCON has here that is not in the paper's equation.
     """
 
     mean: float
     sd: float
     interval: float
     n: int
+    by_split: dict[int, float]
     val: float
     seconds: float
     diverged: int
     parameters: int
+    added: tuple[str, ...]
 
     @classmethod
     def of(cls, runs: list[Run]) -> "Cell":
         """The cell of these runs."""
         good = [run for run in runs if not math.isnan(run.test)]
-        n, seconds, diverged = len(good), sum(run.seconds for run in runs), len(runs) - len(good)
+        n, seconds, diverged, extra = len(good), sum(run.seconds for run in runs), len(runs) - len(good), added(runs[0])
         if not good:
-            return cls(math.nan, math.nan, math.nan, 0, math.nan, seconds, diverged, 0)
+            return cls(math.nan, math.nan, math.nan, 0, {}, math.nan, seconds, diverged, 0, extra)
         values = [run.test for run in good]
+        splits: dict[int, list[float]] = {}
+        for run in good:
+            splits.setdefault(run.split, []).append(run.test)
+        by_split = {split: statistics.fmean(tests) for split, tests in splits.items()}
         sd = statistics.stdev(values) if n > 1 else 0.0
-        interval = student(n - 1) * sd / math.sqrt(n) if n > 1 else math.nan
+        interval = half_width(list(by_split.values()) if len(by_split) > 1 else values)
         mean, val = statistics.fmean(values), statistics.fmean(run.val for run in good)
-        return cls(mean, sd, interval, n, val, seconds, diverged, good[0].parameters)
+        return cls(mean, sd, interval, n, by_split, val, seconds, diverged, good[0].parameters, extra)
+
+
+def half_width(values: list[float]) -> float:
+    """Half of the 95 % interval of the mean of independent values; unknown of a single one."""
+    return student(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+
+
+#: What a setting adds to the paper's equation.
+_ADDED = {"model.residual=True": "linear term", "model.source=": "source", "model.options.norm=": "normalisation"}
+
+
+def added(run: Run) -> tuple[str, ...]:
+    """What a GraphCON has that is not in the paper's equation; nothing for models that are none."""
+    ours = run.model.startswith("graphcon-")
+    return tuple(what for setting, what in _ADDED.items() if ours and setting in run.recipe)
 
 
 def student(freedom: int) -> float:
@@ -180,15 +204,19 @@ def markdown(table: Table, runs: list[Run]) -> str:
     columns = list(dict.fromkeys((place.dataset, place.point) for place in found))
     rows = list(dict.fromkeys((place.model, place.variant) for place in found))
     names = [point or dataset for dataset, point in columns]
+    quoted = any(paper_figure(table.name, dataset, model, point) for dataset, point in columns for model, _ in rows)
+    head = [f"{name}: ours | paper" if quoted else name for name in names]
     lines = [
-        "| model | parameters | " + " | ".join(f"{name}: ours | paper" for name in names) + " |",
-        "|---|---:|" + "---|---|" * len(names),
+        "| model | added | parameters | " + " | ".join(head) + " |",
+        "|---|---|---:|" + ("---|---|" if quoted else "---|") * len(names),
     ]
     for model, variant in sorted(rows, key=_row_order):
         row = [found.get(Place(dataset, model, variant, point)) for dataset, point in columns]
-        told = [_parameters(row)]
+        told = [_additions(model, row), _parameters(row)]
         for (dataset, point), cell in zip(columns, row, strict=True):
-            told += [_ours(cell, table), _papers(paper_figure(table.name, dataset, model, point), cell, digits)]
+            told.append(_ours(cell, table))
+            if quoted:
+                told.append(_papers(paper_figure(table.name, dataset, model, point), cell, digits))
         lines.append(f"| {model}{f' ({variant})' if variant else ''} | " + " | ".join(told) + " |")
     return "\n".join(lines) + "\n"
 
@@ -220,6 +248,15 @@ def _as_map(found: dict[Place, Cell], table: Table) -> str:
         row = (_ours(at.get((alpha, gamma)), table).replace(" [", "<br>[") for gamma in gammas)
         lines.append(f"| {alpha:g} | " + " | ".join(row) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _additions(model: str, row: list[Cell | None]) -> str:
+    """What a row of GraphCON adds to the paper's equation, on all data or on some."""
+    sets = [set(cell.added) for cell in row if cell is not None]
+    if not model.startswith("graphcon-"):
+        return "–"
+    some = sorted(set.union(*sets))
+    return ", ".join(what if all(what in one for one in sets) else f"{what} (on some)" for what in some) or "nothing"
 
 
 def _parameters(row: list[Cell | None]) -> str:

@@ -1,6 +1,7 @@
 """Figures of what was measured, and the page of a run."""
 
 from graphcon.report.figures import (
+    Band,
     Sensitivity,
     depth_figure,
     energy_figure,
@@ -12,6 +13,7 @@ from graphcon.report.figures import (
 )
 
 __all__ = [
+    "Band",
     "Sensitivity",
     "depth_figure",
     "energy_figure",

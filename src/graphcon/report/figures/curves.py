@@ -9,7 +9,15 @@ from matplotlib.axes import Axes
 from graphcon.report.figures._style import LINES, MARKERS, PALETTE, drawing
 
 
-def energy_figure(curves: Mapping[str, Mapping[str, Sequence[float]]], path: Path, title: str) -> None:
+class Band(NamedTuple):
+    """Values against the layer over many draws: the median, and what most lie between."""
+
+    low: Sequence[float]
+    median: Sequence[float]
+    high: Sequence[float]
+
+
+def energy_figure(curves: Mapping[str, Mapping[str, Band]], path: Path, title: str) -> None:
     """Draws Dirichlet energies against the layer, both logarithmic: a colour a group, a line style a member.
 
     Args:
@@ -20,8 +28,10 @@ def energy_figure(curves: Mapping[str, Mapping[str, Sequence[float]]], path: Pat
     with drawing(path, 8.4, 4.6) as figure:
         axes: Axes = figure.subplots()
         for colour, group in zip(PALETTE, curves.values(), strict=False):
-            for line, (name, energy) in zip(LINES, group.items(), strict=False):
-                axes.loglog(range(1, len(energy) + 1), energy, line, color=colour, linewidth=2, label=name)
+            for line, (name, band) in zip(LINES, group.items(), strict=False):
+                layers = range(1, len(band.median) + 1)
+                axes.fill_between(layers, band.low, band.high, color=colour, alpha=0.12, linewidth=0)
+                axes.loglog(layers, band.median, line, color=colour, linewidth=2, label=name)
         axes.set(xlabel="layer n", ylabel="Dirichlet energy of Xⁿ", title=title)
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
