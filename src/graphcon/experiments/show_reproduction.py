@@ -20,7 +20,7 @@ from rich.table import Table as Grid
 from graphcon._files import write_whole
 from graphcon.experiments import demo, molecule, results
 from graphcon.experiments.page import write_page
-from graphcon.experiments.reproduce import StoppedError, reproduce
+from graphcon.experiments.reproduce import StoppedError, facts, reproduce
 from graphcon.experiments.results import Cell, Place, Run
 from graphcon.experiments.tables import (
     PICTURES,
@@ -138,8 +138,10 @@ def write_table(table: Table, out: Path) -> list[Run]:
     """The table and the figure of the runs that are kept, and the runs."""
     runs = results.load(out, table.name)
     if runs:
-        write_whole(out / f"{table.name}.md", results.markdown(table, runs))
-        draw(table, runs, out / f"{table.name}.png")
+        spent = facts(out, table.name).get("spent", "")
+        told = f"{table.title}: {spent}" if spent else table.title
+        write_whole(out / f"{table.name}.md", f"{told}.\n\n{results.markdown(table, runs)}")
+        draw(table, runs, out / f"{table.name}.png", told)
     return runs
 
 
@@ -170,7 +172,7 @@ def _grid(table: Table, runs: list[Run]) -> Grid:
     return grid
 
 
-def draw(table: Table, runs: list[Run], path: Path) -> None:
+def draw(table: Table, runs: list[Run], path: Path, title: str) -> None:
     """The figure of a table: rows with their spread, curves against depth, epochs or a coefficient, or a map of two."""
     found = {place: cell for place, cell in results.cells(table, runs).items() if cell.n}
     label = UNITS[table.metric]
@@ -182,19 +184,19 @@ def draw(table: Table, runs: list[Run], path: Path) -> None:
             if place.variant and place.model in plain:  # the paper's curve is drawn once
                 bar = bar._replace(paper=None)
             curves.setdefault(place.row, []).append((number, bar))
-        lines_figure(curves, path, table.title, label, GROWING[table.axis])
+        lines_figure(curves, path, title, label, GROWING[table.axis])
     elif table.axis == "line":
-        sensitivity_figure(sensitivity_lines(found), path, table.title, f"test {label}")
+        sensitivity_figure(sensitivity_lines(found), path, title, f"test {label}")
     elif table.axis == "map":
         every = results.cells(table, runs)
         values = {place.coefficients: cell.mean for place, cell in every.items()}
-        map_figure(values, _time_step(runs), path, table.title, label)
+        map_figure(values, _time_step(runs), path, title, label)
     else:
         groups: dict[str, dict[str, Bar]] = {}
         for place, cell in found.items():
             groups.setdefault(place.dataset, {})[place.row] = _bar(table, place, cell)
         names = sorted({place.row for place in found}, key=_family)
-        rows_figure(groups, names, path, table.title, label)
+        rows_figure(groups, names, path, title, label)
 
 
 def sensitivity_lines(found: dict[Place, Cell]) -> list[Sensitivity]:
@@ -223,4 +225,4 @@ def _family(row: str) -> tuple[str, bool, str]:
 
 def _bar(table: Table, place: Place, cell: Cell) -> Bar:
     figure = paper_figure(table.name, place.dataset, place.model, place.point)
-    return Bar(cell.mean, cell.sd, None if figure is None else figure[0])
+    return Bar(cell.mean, cell.sd, cell.n, None if figure is None else figure[0])

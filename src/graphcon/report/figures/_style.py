@@ -1,6 +1,7 @@
 """One look for all figures, drawn without a screen and without touching a user's own matplotlib settings."""
 
 import io
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,8 @@ from graphcon._files import write_whole
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", "--", ":", "-.")
 MARKERS = "osD^vP"
+
+_LETTERS_PER_INCH = 9  # of a title
 
 _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -39,3 +42,9 @@ def drawing(path: Path | None, width: float, height: float) -> Iterator[Figure]:
             content = io.BytesIO()
             figure.savefig(content, format=path.suffix[1:] or "png", dpi=160)
             write_whole(path, content.getvalue())
+
+
+def entitle(figure: Figure, title: str) -> None:
+    """Puts a title above the whole figure, in as many lines as it needs."""
+    letters = int(_LETTERS_PER_INCH * figure.get_size_inches()[0])
+    figure.suptitle(textwrap.fill(title, letters), x=0.01, ha="left")

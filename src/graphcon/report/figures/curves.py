@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
-from graphcon.report.figures._style import LINES, MARKERS, PALETTE, drawing
+from graphcon.report.figures._style import LINES, MARKERS, PALETTE, drawing, entitle
 
 
 class Band(NamedTuple):
@@ -93,4 +93,4 @@ def sensitivity_figure(
             axes.plot(curve.values, curve.mean, color=colour, marker=marker, linewidth=2)
             axes.set(xlabel=curve.coefficient, title=curve.fixed)
         panels[0].set_ylabel(metric)
-        figure.suptitle(title, x=0.01, ha="left")
+        entitle(figure, title)
