@@ -13,6 +13,7 @@ from rich.console import Console
 from graphcon import cli
 from graphcon.errors import InputError
 from graphcon.experiments import cases, results, tables, verdict
+from graphcon.experiments.equation import equation
 from graphcon.experiments.glance import glance
 from graphcon.experiments.page import notes, write_page
 from graphcon.experiments.reproduce import reproduce as reproducing
@@ -20,6 +21,7 @@ from graphcon.experiments.results import Run
 from graphcon.experiments.show_reproduction import sensitivity_lines, show
 from graphcon.experiments.tables import TABLES
 from graphcon.training import recipes, run
+from graphcon.training.loop import LossError
 
 BETTER = "GraphCON improves on the layer it wraps"
 DEPTH = "On Cora, 64 layers of GraphCON-GCN do as well as 2 (within 2 points), where GCN collapses"
@@ -120,6 +122,35 @@ def test_a_smoke_run_writes_every_run_beside_the_papers_figure_and_goes_on_where
     measured = json.loads(metrics.read_text())
     assert float(line["test"]) == pytest.approx(100 * measured["test"]["accuracy"], abs=1e-4)
     assert int(line["parameters"]) == measured["parameters"]
+
+
+def test_every_recipe_of_graphcon_states_its_equation():
+    ours = {path: recipes.load(name) for name, path in recipes.packaged().items()}
+    ours = {path: recipe for path, recipe in ours.items() if recipe.model.name.startswith("graphcon-")}
+    assert [
+        path.name for path, recipe in ours.items() if f"# Equation: {equation(recipe)}\n" not in path.read_text()
+    ] == []
+
+
+def test_a_run_that_diverged_is_not_trained_again(tmp_path, monkeypatch):
+    tried = []
+
+    def diverge(recipe, place, **_):
+        tried.append(place)
+        place.mkdir(parents=True)
+        raise LossError("the loss became NaN")
+
+    monkeypatch.setattr(run, "finish", diverge)
+    for _ in range(2):
+        assert reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn") == 0
+    assert len(tried) == 1
+    (kept_run,) = results.load(tmp_path / "results", "homophilic")
+    assert math.isnan(kept_run.test)
+
+
+def test_a_run_at_a_point_that_its_table_does_not_have_is_refused():
+    with pytest.raises(InputError, match=r"depth-zinc.csv: '7 layers' is at no point of this table"):
+        results.cells(TABLES["depth-zinc"], [run_of(0.5, dataset="depth-zinc", variant="7 layers")])
 
 
 def test_two_workers_give_the_runs_of_one(tmp_path):

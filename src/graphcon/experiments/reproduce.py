@@ -92,12 +92,16 @@ def train(job: Job, runs: Path, threads: int | None, reporter: Callable[[Job], R
     recipe = job.recipe
     place = runs / f"{job.name}-{_mark(job)}" / f"split-{recipe.data.split}-seed-{recipe.seed}"
     told = None if reporter is None else lambda *_: reporter(job)
+    diverged = place / "diverged"  # a training whose loss became infinite is a result, too, and not tried again
+    if diverged.exists():
+        return _diverged(job, place)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a table is meant to visit what is degenerate or unstable
             measured = running.finish(recipe, place, threads=threads, reporter=told)
     except LossError:
-        return _diverged(job)
+        diverged.touch()
+        return _diverged(job, place)
     if measured is None:
         raise StoppedError
     table = TABLES[job.table]
@@ -105,9 +109,9 @@ def train(job: Job, runs: Path, threads: int | None, reporter: Callable[[Job], R
     return _as_run(job, val, test, RunFolder(place).seconds(), measured["parameters"])
 
 
-def _diverged(job: Job) -> Run:
-    """A training whose loss became infinite is a result too."""
-    return _as_run(job, math.nan, math.nan, 0.0, 0)
+def _diverged(job: Job, place: Path) -> Run:
+    records = RunFolder(place).records()
+    return _as_run(job, math.nan, math.nan, records[-1]["seconds"] if records else 0.0, 0)
 
 
 def _as_run(job: Job, val: float, test: float, seconds: float, parameters: int) -> Run:

@@ -182,12 +182,18 @@ class Place(NamedTuple):
 
 
 def cells(table: Table, runs: Iterable[Run]) -> dict[Place, Cell]:
-    """All cells of a table, in the order of its data sets and points."""
+    """All cells of a table, in the order of its data sets and points.
+
+    Raises:
+        InputError: A run is at a point that the table does not have.
+    """
     labels = [point.label for point in table.points]
     groups: dict[Place, list[Run]] = {}
     for run in runs:
         *before, last = run.variant.split(", ")
         label = last if last in labels else ""
+        if label not in labels:
+            raise InputError(f"{table.name}.csv: {run.variant!r} is at no point of this table. Delete its lines")
         variant = ", ".join(before) if label else run.variant
         groups.setdefault(Place(run.dataset, run.model, variant, label), []).append(run)
     order = {dataset: number for number, dataset in enumerate(table.datasets)}

@@ -175,6 +175,8 @@ def _grid(table: Table, runs: list[Run]) -> Grid:
 def draw(table: Table, runs: list[Run], path: Path, title: str) -> None:
     """The figure of a table: rows with their spread, curves against depth, epochs or a coefficient, or a map of two."""
     found = {place: cell for place, cell in results.cells(table, runs).items() if cell.n}
+    if not found:  # all diverged
+        return
     label = UNITS[table.metric]
     if table.axis in GROWING:
         curves: dict[str, list[tuple[int, Bar]]] = {}
