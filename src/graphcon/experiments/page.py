@@ -16,7 +16,7 @@ from graphcon.experiments.verdict import verdicts
 
 @cache
 def notes() -> dict[str, Any]:
-    """What a reader must know: ``head``, ``glance``, ``reading``, ``settings``; ``pictures`` and ``tables`` by name."""
+    """What a reader must know, by its place on the page; of ``pictures`` and ``tables`` by name."""
     return tomllib.loads((files("graphcon.experiments") / "notes.toml").read_text())
 
 
@@ -25,7 +25,7 @@ def write_page(out: Path, page: Path) -> None:
     claims = verdicts(out)
     parts = [notes()["head"], "\n## Verdict\n\n| claim of the paper | verdict | in short |\n|---|---|---|\n"]
     parts += [f"| {claim.text} | **{claim.verdict}** | {claim.short} |\n" for claim in claims]
-    parts.append(f"\n## At a glance\n\n{notes()['glance']}\n")
+    parts.append(f"{notes()['verdict']}\n## At a glance\n\n{notes()['glance']}\n")
     parts.append(glance({name: results.load(out, name) for name in TABLES}) or "Nothing was measured yet.\n")
     hours = sum(facts(out, name).get("hours", 0.0) for name in TABLES)
     parts.append(
