@@ -577,7 +577,8 @@ def reproduce(
 
     Args:
         name: A table, a figure, or page for docs/results.md from all that is kept.
-        budget: How much is spent: smoke to see that it works, small, or as in the paper.
+        budget: How much is spent: smoke to see that it works, small, or the paper's splits with as many runs as two
+            cores can do in days.
         out: Where the results go: NAME.csv of every run, NAME.md, NAME.png.
         runs: Where the run folders go.
         workers: Number of processes that train at a time.
