@@ -13,7 +13,7 @@ import torch
 from torch_geometric.data import Data
 
 from graphcon import cli
-from graphcon.data import Split, convert, load, read_tables
+from graphcon.data import Split, convert, load, read_tables, synthetic
 from graphcon.experiments import depth
 from graphcon.experiments.demo_page import demo_page
 from graphcon.report.blocks import Chart, Matrix, Number, Page, Panel, Series, Table, Words
@@ -206,6 +206,16 @@ def test_labels_of_nodes_in_many_graphs_are_told_too():
     truths = {row[0]: row[1].value for row in labels.rows}
     assert list(truths.values()) == [float(graphs[3].y[:, int(name.split()[-1])].sum()) for name in truths]
     assert {row[0] for row in worst.rows} <= {f"node {i} of graph 3" for i in range(8)}
+
+
+def test_only_nodes_with_a_target_can_be_mistakes():
+    dataset = synthetic.graph_transfer(4, num_graphs=30)  # of a graph's five nodes the first alone has a class
+    spec, recipe = TaskSpec.of(dataset), Recipe(model=ModelConfig(channels=4, steps=2))
+    trained = run.Trained(build(recipe.model, spec).eval(), spec, recipe, None, Path("nowhere"))
+    evidence = Evidence(RunFolder(Path("nowhere")), trained, dataset, {}, [])
+    assert evidence.ids == [f"node 0 of graph {graph}" for graph in dataset.split.test.tolist()]
+    confusion = mistakes(evidence)[0]
+    assert sum(map(sum, confusion.counts)) == len(dataset.split.test)
 
 
 def test_answers_without_a_wrong_label_are_no_mistakes():

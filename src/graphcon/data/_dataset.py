@@ -103,6 +103,12 @@ class GraphDataset:
         return f"GraphDataset({self.name}, {len(self.graphs)} graph(s), {self.task} {self.kind}, {self.split})"
 
 
+def has_target(targets: Tensor) -> Tensor:
+    """Which rows have a target: a class of -1 or a value that is no number says that there is none."""
+    missing = targets.isnan() if targets.is_floating_point() else targets < 0
+    return ~(missing if missing.dim() == 1 else missing.any(1))
+
+
 class GraphView:
     """Some of a set's graphs, made when they are asked for; PyG's ``DataLoader`` takes it.
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +19,7 @@ from graphcon.training import predict, recipes, run
 from graphcon.training.baseline import baseline
 from graphcon.training.folder import RunFolder
 from graphcon.training.run import Trained
-from graphcon.training.spec import targets_of
+from graphcon.training.spec import all_targets, has_target
 
 
 @dataclass(frozen=True)
@@ -85,19 +86,29 @@ class Evidence:
         return "test" if len(split.test) else "val" if len(split.val) else None
 
     @cached_property
+    def _truth(self) -> Tensor:
+        """What is true of that part, a row for each of its nodes or graphs, also where nothing is known."""
+        assert self.part is not None
+        return all_targets(self.dataset, self.part)
+
+    @cached_property
     def answers(self) -> tuple[Tensor, Tensor]:
-        """The model's answers on that part, and what is true."""
+        """The model's answers on that part, and what is true, where that is known."""
         assert self.part is not None
         index = getattr(self.dataset.split, self.part)
         if self.dataset.split.unit == "node":
             out = predict.answers(self.trained, self.dataset.graphs)[index]
         else:
             out = predict.answers(self.trained, cast(Any, self.dataset.part(self.part)))
-        return out, targets_of(self.dataset, self.part)
+        known = has_target(self._truth)
+        return out[known], self._truth[known]
 
     @cached_property
     def ids(self) -> list[str]:
-        """The names of what is answered: those of own tables, else numbers."""
+        """The names of what is answered, where the truth is known: those of own tables, else numbers."""
+        return list(compress(self._all_ids(), has_target(self._truth).tolist()))
+
+    def _all_ids(self) -> list[str]:
         assert self.part is not None
         split, config, schema = self.dataset.split, self.trained.recipe.data, self.trained.schema
         index = getattr(split, self.part)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from graphcon.data import GraphDataset
+from graphcon.data._dataset import has_target
 from graphcon.data._kinds import Part
 
 
@@ -76,16 +77,15 @@ def training_targets(dataset: GraphDataset) -> Tensor:
 
 def targets_of(dataset: GraphDataset, part: Part) -> Tensor:
     """The targets of a part, without those that are missing."""
-    if dataset.split.unit == "node":
-        return cast(Tensor, dataset.data.y)[getattr(dataset.split, part)]
-    targets = torch.cat([cast(Tensor, graph.y) for graph in dataset.part(part)])
+    targets = all_targets(dataset, part)
     return targets[has_target(targets)]
 
 
-def has_target(targets: Tensor) -> Tensor:
-    """Which rows have a target: a class of -1 or a value that is no number says that there is none."""
-    missing = targets.isnan() if targets.is_floating_point() else targets < 0
-    return ~(missing if missing.dim() == 1 else missing.any(1))
+def all_targets(dataset: GraphDataset, part: Part) -> Tensor:
+    """A row for everything in a part, also for what has no target."""
+    if dataset.split.unit == "node":
+        return cast(Tensor, dataset.data.y)[getattr(dataset.split, part)]
+    return torch.cat([cast(Tensor, graph.y) for graph in dataset.part(part)])
 
 
 def _spread(dataset: GraphDataset) -> tuple[tuple[float, ...], tuple[float, ...]]:
