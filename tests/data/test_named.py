@@ -5,6 +5,8 @@ import os
 import pickle
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,6 +18,7 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.utils import homophily
 
 from graphcon import data
+from graphcon.data import _store
 from graphcon.errors import InputError
 
 # Homophily levels as printed in the paper's two tables.
@@ -237,6 +240,57 @@ def test_a_download_with_another_checksum_is_refused(publisher, tmp_path, monkey
     with pytest.raises(InputError, match=r"out1_graph_edges.txt: its checksum"):
         data.load("texas")
     assert not (tmp_path / "cache" / "webkb").exists()
+
+
+@pytest.fixture
+def own_set(tmp_path, monkeypatch):
+    """A set of two files whose checksums nobody published, and an empty cache."""
+    monkeypatch.setenv("GRAPHCON_CACHE", str(tmp_path / "cache"))
+    return replace(data.describe("texas"), name="own", folder="own", reader_folder=".", raw_files=("a", "b"))
+
+
+def write_two(place: Path) -> None:
+    (place / "raw").mkdir()
+    for name in ("a", "b"):
+        (place / "raw" / name).write_text(name)
+
+
+def read_together(start: threading.Barrier, named, raw: Path) -> Path:
+    start.wait()
+    return _store.reader_root(named, raw)
+
+
+def test_several_readers_can_be_first_to_read_a_set_together(tmp_path, monkeypatch):
+    named, threads = data.describe("texas"), 8
+    for file in named.raw_files:
+        (tmp_path / file).touch()
+    for attempt in range(5):
+        monkeypatch.setenv("GRAPHCON_CACHE", str(tmp_path / f"cache-{attempt}"))
+        start = threading.Barrier(threads)
+        with ThreadPoolExecutor(threads) as pool:
+            futures = [pool.submit(read_together, start, named, tmp_path) for _ in range(threads)]
+            (place,) = {future.result() for future in futures}
+        assert {link.name for link in (place / named.reader_folder / "raw").iterdir()} == set(named.raw_files)
+
+
+def test_a_download_that_ends_half_way_leaves_its_checksums(own_set, tmp_path):
+    raw = tmp_path / "cache" / "own" / "raw"
+    (raw / "b").mkdir(parents=True)  # where the second file cannot go
+    with pytest.raises(OSError, match="directory"):
+        _store.fetch(own_set, write_two, None)
+    (raw / "b").rmdir()
+    (raw / "b").write_text("half")
+    with pytest.raises(InputError, match=r"raw/b: its checksum"):
+        _store.verify(own_set, raw)
+
+
+@pytest.mark.parametrize("content", ['{"a": "12', "[1]", "7"])
+def test_damaged_checksums_are_told_as_such(content, own_set):
+    raw = _store.fetch(own_set, write_two, None)
+    _store.verify(own_set, raw)
+    (raw / "checksums.json").write_text(content)
+    with pytest.raises(InputError, match=r"checksums.json: is damaged.* Delete the folder"):
+        _store.verify(own_set, raw)
 
 
 def test_unknown_names_and_protocols_get_a_suggestion():

@@ -7,13 +7,13 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
-from graphcon._files import cache_folder, locked
+from graphcon._files import cache_folder, locked, write_json
 from graphcon.data._catalogue import NamedSet
 from graphcon.errors import InputError
 
@@ -91,12 +91,13 @@ def reader_root(named: NamedSet, raw: Path) -> Path:
     digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
     place = cache_folder() / "processed" / f"{named.name}-{digest}"
     links = place / named.reader_folder / "raw"
-    links.mkdir(parents=True, exist_ok=True)
-    for file in named.raw_files:
-        link = links / file
-        if not link.exists():
-            link.unlink(missing_ok=True)
-            link.symlink_to((raw / file).resolve())
+    with locked(place):
+        links.mkdir(parents=True, exist_ok=True)
+        for file in named.raw_files:
+            link = links / file
+            if not link.exists():
+                link.unlink(missing_ok=True)
+                link.symlink_to((raw / file).resolve())
     return place
 
 
@@ -157,11 +158,10 @@ def fetch(named: NamedSet, make: Callable[[Path], object], root: str | Path | No
         if not _is_whole(named, incoming):
             raise InputError(missing_message(named, root, "the download lacks some of the files"))
         verify(named, incoming, recorded={})
-        final.mkdir(parents=True, exist_ok=True)
-        sums = {file: sha256(incoming / file) for file in named.raw_files}
+        # The record goes first: the files are never there without it, also if this ends half way.
+        write_json(final / _RECORD, {file: sha256(incoming / file) for file in named.raw_files})
         for file in named.raw_files:
             (incoming / file).replace(final / file)
-        (final / _RECORD).write_text(json.dumps(sums, indent=1))
         shutil.rmtree(place)
     return final
 
@@ -175,7 +175,15 @@ _RECORD = "checksums.json"
 
 def _recorded(raw: Path) -> dict[str, str]:
     record = raw / _RECORD
-    return json.loads(record.read_text()) if record.is_file() else {}
+    if not record.is_file():
+        return {}
+    try:
+        return dict(json.loads(record.read_text()))
+    except (ValueError, TypeError):
+        raise InputError(
+            f"{record}: is damaged, it must hold the checksum of every file beside it. Delete the folder {raw} to have "
+            "the set fetched again, or this file alone if you know that the others are whole."
+        ) from None
 
 
 @contextmanager
@@ -203,8 +211,9 @@ def _watched(name: str, place: Path) -> Iterator[None]:
 
         def watch() -> None:
             while not done.wait(0.2):
-                size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
-                progress.update(task, completed=size)
+                with suppress(OSError):  # PyG deletes an archive once it is unpacked
+                    size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+                    progress.update(task, completed=size)
 
         thread = Thread(target=watch, daemon=True)
         thread.start()
