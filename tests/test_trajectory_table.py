@@ -12,6 +12,7 @@ from graphcon import GraphCON, kernels
 from graphcon.data import load
 from graphcon.diagnostics import dirichlet_energy, gradient_norms, state_table, trajectory_table
 from graphcon.models import GraphCONNet, StackNet
+from graphcon.models.rivals import resgcn, rev
 
 from graphs import random_graph, ring
 
@@ -179,6 +180,15 @@ def test_gradient_norms_of_a_plain_model_are_those_of_backward(data):
     for n, conv in enumerate(model.convs):
         expected = torch.cat([p.grad.flatten() for p in conv.parameters()]).norm()
         assert norms.weights[n] == pytest.approx(float(expected), rel=1e-5)
+
+
+@pytest.mark.parametrize("build", [resgcn.ResGCN, rev.Rev])
+def test_parts_that_share_a_module_keep_its_parameters(build, data):
+    core = build(HIDDEN, 3, act="prelu")  # one activation, a part of the core and of all its layers
+    before = dict(core.named_parameters())
+    data = Data(x=torch.randn(NODES, HIDDEN), edge_index=data.edge_index)
+    assert (gradient_norms(core, data, lambda out: out.square().sum()).weights > 0).all()
+    assert all(parameter is before[name] and parameter.is_leaf for name, parameter in core.named_parameters())
 
 
 def test_a_batch_of_graphs_is_measured_graph_by_graph():

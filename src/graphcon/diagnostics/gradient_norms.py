@@ -131,9 +131,11 @@ def _alias(layer: Module) -> list[Tensor]:
     """Puts a view in the place of every parameter: a gradient that passes it is that of this call alone."""
     aliases = []
     for module in layer.modules():
+        kept = module.__dict__.setdefault(_KEPT, {})
         for name, parameter in module._parameters.items():
-            if parameter is not None and parameter.requires_grad:
-                module.__dict__.setdefault(_KEPT, {})[name] = parameter
+            # A module that several parts share has its views from the first of them.
+            if parameter is not None and parameter.requires_grad and name not in kept:
+                kept[name] = parameter
                 module._parameters[name] = parameter.view_as(parameter)  # pyright: ignore[reportArgumentType]  # a view, so that its gradient is its own
                 aliases.append(module._parameters[name])
     return aliases
