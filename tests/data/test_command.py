@@ -9,6 +9,7 @@ import networkx as nx
 import pytest
 
 from graphcon import cli, data
+from graphcon.errors import InputError
 
 
 def run(capsys, *arguments: str) -> tuple[int, str, str]:
@@ -69,6 +70,31 @@ def test_direction_can_be_taken_away_from_a_named_set(capsys, benchmark_root):
     assert json.loads(undirected)["read"]["statistics"]["undirected"] is True
     code, _, err = run(capsys, *options, "--directed", "--undirected")
     assert (code, "say one of them" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "named", "takes"),
+    [
+        ("cora", "--target nonsense --train 0.9 --words foo", "--target, --words, --train", "--seed"),
+        ("ppi", "--split-column part", "--split-column", "--seed"),  # also where it is not here
+        ("graph-transfer-ring-8", "--directed", "--directed", "--seed"),
+        ("graph.npz", "--features age", "--features", "--train"),
+        ("graph.graphml", "--target club --id name", "--id", "--target"),
+    ],
+)
+def test_options_that_would_be_of_no_effect_are_refused(capsys, name, said, named, takes):
+    code, _, err = run(capsys, name, *said.split())
+    assert code == 2
+    err = " ".join(err.split())
+    assert f"{named}: of no effect for '{name}'" in err
+    assert takes in err.split("it takes only")[1]
+
+
+@pytest.mark.parametrize("name", ["graph-transfer-ring-8", "graph.npz", None])
+def test_a_protocol_is_for_named_sets_alone(name, tmp_path):
+    tables = {} if name else {"nodes": tmp_path / "nodes.csv", "edges": tmp_path / "edges.csv"}
+    with pytest.raises(InputError, match=r"protocol 'public': of no effect for .* Leave it out"):
+        data.open_data(name, **tables, protocol="public")
 
 
 def test_a_set_that_is_not_here_tells_where_its_files_belong(capsys, tmp_path):

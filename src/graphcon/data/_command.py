@@ -11,7 +11,7 @@ from rich.text import Text
 
 from graphcon.data import _store, show
 from graphcon.data._catalogue import CATALOGUE, describe
-from graphcon.data._options import TableOptions
+from graphcon.data._options import NAMED_SET_OPTIONS, TableOptions, check_meaning
 from graphcon.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def show_set(
     as_json: bool,
 ) -> None:
     """Prints the facts about a set and, where it is here or may be fetched, what it looks like."""
-    if name not in CATALOGUE:
-        from graphcon.data import _made
+    if name not in CATALOGUE:  # one that is made on the spot, if any
+        from graphcon.data import open_data
 
-        if (made := _made.make(name, root, options.seed)) is not None:
-            show_own(made, None, console, as_json)
-            return
+        show_own(*open_data(name, root=root, protocol=protocol, options=options), console, as_json)
+        return
     named = describe(name)
+    check_meaning(options, name, NAMED_SET_OPTIONS)
     record = show.describe_set(named, root)
     if record["on_disk"] is None and not fetch:
         folder = _store.roots(root)[0] / named.folder / "raw"

@@ -1,6 +1,7 @@
 """What a user can say about own tables. Everything else is found by name and stated in the notes."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Annotated, Literal
 
 from graphcon._ranges import AT_LEAST_1, NOT_NEGATIVE
@@ -86,3 +87,29 @@ class TableOptions:
 
 
 DEFAULT_OPTIONS = TableOptions()
+NAMED_SET_OPTIONS = ("seed", "directed", "undirected")
+
+
+def check_meaning(options: TableOptions, name: str, known: tuple[str, ...]) -> None:
+    """Refuses options that would be without effect.
+
+    Args:
+        options: What a user said.
+        name: The set or the file.
+        known: The options that have a meaning for it.
+
+    Raises:
+        InputError: The user said something else.
+    """
+    said = [f.name for f in fields(options) if getattr(options, f.name) != getattr(DEFAULT_OPTIONS, f.name)]
+    others = [option for option in said if option not in known]
+    if others:
+        raise InputError(
+            f"{_words(others)}: of no effect for '{name}'. Leave {'it' if len(others) == 1 else 'them'} out; of the "
+            f"options for own tables it takes only {_words(known)}."
+        )
+
+
+def _words(names: Sequence[str]) -> str:
+    """Options as they are typed."""
+    return ", ".join(f"--{name.replace('_', '-')}" for name in names)
