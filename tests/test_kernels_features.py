@@ -1,5 +1,7 @@
 """Features that are mostly zero: the sparse product gives what the dense one gives."""
 
+import warnings
+
 import pytest
 import torch
 from torch.nn.functional import linear
@@ -130,3 +132,13 @@ def test_weights_that_are_made_of_others_train_those(words, reparametrised):
     for _ in range(2):
         encoder(words).square().sum().backward()
     assert all(parameter.grad is not None for parameter in encoder.parameters())
+
+
+def test_a_pass_leaves_alone_which_warnings_were_shown(words, weights):
+    product(words, *weights, 0.5)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("default")  # every warning once per place
+        for _ in range(3):
+            warnings.warn("the user's own", stacklevel=1)
+            product(words, *weights, 0.5)
+    assert [str(warning.message) for warning in shown] == ["the user's own"]

@@ -1,6 +1,7 @@
 """A linear map of features of which most are zero, such as words: only what is not zero is dropped and multiplied."""
 
 import warnings
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -97,6 +98,16 @@ def _with_values(matrix: Tensor, values: Tensor) -> Tensor:
 
 
 def _csr(ends: Tensor, index: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
-    with warnings.catch_warnings():  # torch calls its CSR beta, once
+    _hear_of_beta()
+    return torch.sparse_csr_tensor(ends, index, values, shape, check_invariants=False)
+
+
+@cache
+def _hear_of_beta() -> None:
+    """Has torch say here that its CSR is beta, which it says once.
+
+    To look away at every pass would make Python forget which warnings of others it has shown.
+    """
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return torch.sparse_csr_tensor(ends, index, values, shape, check_invariants=False)
+        torch.sparse_csr_tensor([0, 0], [], [], (1, 1), check_invariants=False)
