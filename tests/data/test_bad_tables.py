@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 
 from graphcon import cli
+from graphcon.data import read_tables
+from graphcon.errors import InputError
 
 NODES = "id,f,label\n" + "".join(f"{i},{i}.5,{'uv'[i % 2]}\n" for i in range(10))
 VALUES = "id,f,label\n" + "".join(f"{i},{i}.5,{i * i}.25\n" for i in range(10))
@@ -446,6 +448,19 @@ def test_graphs_that_do_not_fit_are_refused(tmp_path, monkeypatch, capsys):
     (tmp_path / "graphs.csv").write_text("graph_id,y\na,1.5\nb,2.5\nc,3\n")
     assert cli.main(arguments) == 2
     assert "graphs.csv, row 4, column 'graph_id': 'c'" in capsys.readouterr().err
+
+
+def test_an_edge_between_graphs_is_told_once_in_training_and_in_prediction(tmp_path):
+    (tmp_path / "nodes.csv").write_text("graph_id,id,f,y\n" + "".join(f"g{i // 2},{i},{i},{i}\n" for i in range(12)))
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    good.write_text("source,target\n0,1\n")
+    bad.write_text("source,target\n0,1\n1,2\n")
+    _, schema = read_tables(tmp_path / "nodes.csv", good, target="y")
+    rule = r"bad.csv, row 3, column 'target': '2'\. The edge joins nodes of two graphs"
+    with pytest.raises(InputError, match=rule):
+        read_tables(tmp_path / "nodes.csv", bad, target="y")
+    with pytest.raises(InputError, match=rule):
+        schema.apply(tmp_path / "nodes.csv", bad)
 
 
 @pytest.mark.parametrize(

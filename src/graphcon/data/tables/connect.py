@@ -27,6 +27,42 @@ class Connection:
     notes: tuple[str, ...]
 
 
+def join(
+    nodes: Table,
+    identity: str | None,
+    graph: str | None,
+    edges: Table,
+    roles: EdgeRoles,
+    graphs: Table | None,
+    column: str | None,
+    *,
+    directed: bool,
+) -> tuple[Connection, np.ndarray | None]:
+    """The edges in the numbering of the node table, and the number of every node's graph, where there are many.
+
+    Args:
+        nodes: The node table.
+        identity: Its column of ids, None where rows count from 0.
+        graph: Its column of graphs, None where there is one graph.
+        edges: The edge table.
+        roles: The columns of the edge table.
+        graphs: The graph table, where there is one.
+        column: Its column of ids.
+        directed: Whether edges go one way only.
+    """
+    # Ids may start anew in every graph, if the edges say to which graph they belong.
+    in_graph = graph if roles.graph is not None else None
+    check_ids(nodes, identity, in_graph, apart=graph)
+    check_ids(nodes, None, graph)
+    joined = connect(nodes, identity, in_graph, edges, roles, directed=directed)
+    if graph is None:
+        return joined, None
+    number = number_graphs(nodes, graph, graphs, column)
+    # What follows the table's own edges are the same the other way round, in rows told already.
+    check_within_graphs(edges, roles, joined.edge_index[:, : edges.frame.height], number)
+    return joined, number
+
+
 def check_ids(nodes: Table, identity: str | None, graph: str | None, apart: str | None = None) -> None:
     """Raises where an id is empty or occurs twice; with `graph`, twice in one graph.
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from graphcon.data._options import TableOptions
-from graphcon.data.tables.connect import Connection, check_ids, check_within_graphs, connect, number_graphs
+from graphcon.data.tables.connect import Connection, join
 from graphcon.data.tables.files import Table, read_file
 from graphcon.data.tables.roles import (
     EdgeRoles,
@@ -72,16 +72,8 @@ def open_tables(nodes: Source | None, edges: Source | None, graphs: Source | Non
     roles = find_node_roles(node_table, options, with_graphs=graph_table is not None)
     edge_roles = find_edge_roles(edge_table, options, with_graphs=roles.graph is not None)
     graph_roles = None if graph_table is None else find_graph_roles(graph_table, options)
-
-    # Ids may start anew in every graph, if the edges say to which graph they belong.
-    in_graph = roles.graph if edge_roles.graph is not None else None
-    check_ids(node_table, roles.id, in_graph, apart=roles.graph)
-    joined = connect(node_table, roles.id, in_graph, edge_table, edge_roles, directed=bool(options.direction))
-    number = None
-    if roles.graph is not None:
-        check_ids(node_table, None, roles.graph)
-        number = number_graphs(node_table, roles.graph, graph_table, graph_roles.graph if graph_roles else None)
-        check_within_graphs(edge_table, edge_roles, joined.edge_index[:, : edge_table.frame.height], number)
+    ends, owners = (node_table, roles.id, roles.graph), (graph_table, graph_roles.graph if graph_roles else None)
+    joined, number = join(*ends, edge_table, edge_roles, *owners, directed=bool(options.direction))
     return OpenTables(node_table, edge_table, graph_table, roles, edge_roles, graph_roles, joined, number)
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from graphcon._ranges import check_ranges
-from graphcon.data._dataset import GraphDataset
+from graphcon.data._dataset import GraphDataset, has_target
 from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
 from graphcon.data.splits import random_fractions
@@ -67,7 +67,6 @@ def read_tables(
         split, notes = targets.find_split(owner, split_columns, target, y, options, unit)
     notes += targets.find_look_alikes(owner, target)
     training = _training_rows(split, number)
-    target = targets.learn_target(target, y, split.train if split.size == len(y) else torch.from_numpy(training))
 
     columns, more = _learn_columns(node_table, roles.features, training, options)
     notes += more
@@ -126,7 +125,7 @@ def _split_by_graph(
     options: TableOptions,
 ) -> tuple[Split, list[str]]:
     """Targets per node in many graphs: whole graphs are for training, validation and test."""
-    unlabelled = ~targets.is_labelled(y)
+    unlabelled = ~has_target(y)
     if unlabelled.any():
         place = int(unlabelled.nonzero()[0])
         raise InputError(

@@ -12,14 +12,7 @@ from torch_geometric.data import Data
 
 from graphcon.data._kinds import Task
 from graphcon.data.tables.columns import Column
-from graphcon.data.tables.connect import (
-    Connection,
-    check_ids,
-    check_weight,
-    check_within_graphs,
-    connect,
-    number_graphs,
-)
+from graphcon.data.tables.connect import Connection, check_weight, join
 from graphcon.data.tables.encode import encode
 from graphcon.data.tables.files import Table, read_file
 from graphcon.data.tables.roles import EdgeRoles
@@ -128,15 +121,8 @@ class TableSchema:
         graph_table = None if graphs is None else self._read(graphs, self.graphs).require_rows()
         self._check_columns(node_table, edge_table)
         notes = self._new_columns(node_table, edge_table)
-        in_graph = self.graph if self.edges.graph is not None else None
-        check_ids(node_table, self.id, in_graph, apart=self.graph)
-        if self.graph is not None:
-            check_ids(node_table, None, self.graph)
-        joined = connect(node_table, self.id, in_graph, edge_table, self.edges, directed=self.directed)
-        number = None
-        if self.graph is not None:
-            number = number_graphs(node_table, self.graph, graph_table, self.graphs)
-            check_within_graphs(edge_table, self.edges, joined.edge_index, number)
+        ends, owners = (node_table, self.id, self.graph), (graph_table, self.graphs)
+        joined, number = join(*ends, edge_table, self.edges, *owners, directed=self.directed)
         owner = graph_table if self.task == "graph" else node_table
         has_target = with_target and owner is not None and set(self.target.names) <= set(owner.frame.columns)
         y = encode_target(owner, self.target) if has_target and owner is not None else None
@@ -225,7 +211,9 @@ class TableSchema:
         if values.get("version") != 1 or set(values) != {field.name for field in fields(cls)}:
             raise InputError("the saved table schema is not of version 1. Train the model again.")
         values = dict(values)
-        values["target"] = Target(**_tuples(values["target"]))
+        # Schemas of earlier runs hold the mean and the spread of the target too, which the task keeps.
+        target = {key: value for key, value in values["target"].items() if key not in ("mean", "std")}
+        values["target"] = Target(**_tuples(target))
         values["edges"] = EdgeRoles(**_tuples(values["edges"]))
         for key in ("columns", "edge_columns"):
             values[key] = tuple(Column(**_tuples(column)) for column in values[key])

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from graphcon.data import splits
+from graphcon.data._dataset import has_target
 from graphcon.data._kinds import PARTS, Kind
 from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
@@ -29,15 +30,11 @@ class Target:
         names: Its columns.
         kind: What it is.
         classes: The classes as text, in the order of their indices; of all labelled rows.
-        mean: Mean of each number over the training part.
-        std: Standard deviation of each number over the training part; 1 where it is constant.
     """
 
     names: tuple[str, ...]
     kind: Kind
     classes: tuple[str, ...] = ()
-    mean: tuple[float, ...] = ()
-    std: tuple[float, ...] = ()
 
     @property
     def num_outputs(self) -> int:
@@ -111,16 +108,6 @@ def encode_target(table: Table, target: Target) -> Tensor:
     return numbers[:, 0] if target.kind == "regression" and len(columns) == 1 else numbers
 
 
-def learn_target(target: Target, y: Tensor, training: Tensor) -> Target:
-    """The target with the mean and the standard deviation of its training part."""
-    if target.kind != "regression":
-        return target
-    values = y[training].double().view(training.numel(), -1)
-    std = values.std(dim=0, correction=0)
-    std = torch.where(std > 0, std, torch.ones_like(std))
-    return Target(target.names, target.kind, mean=tuple(values.mean(dim=0).tolist()), std=tuple(std.tolist()))
-
-
 def find_split(
     table: Table, columns: tuple[str, ...], target: Target, y: Tensor, options: TableOptions, unit: str
 ) -> tuple[Split, list[str]]:
@@ -129,7 +116,7 @@ def find_split(
     Returns:
         The split and a note on rows without a target.
     """
-    labelled = is_labelled(y)
+    labelled = has_target(y)
     notes = []
     if not labelled.all():
         notes.append(
@@ -173,12 +160,6 @@ def find_split(
             names = ", ".join(target.classes[label] for label in absent[:5])
             notes.append(f"{table.path}: {len(absent)} class(es) are not in the training part: {names}.")
     return split, notes
-
-
-def is_labelled(y: Tensor) -> Tensor:
-    """Which rows have a target, all of it."""
-    known = ~y.isnan() if y.is_floating_point() else y >= 0
-    return known if known.dim() == 1 else known.all(dim=1)
 
 
 def _told_split(table: Table, columns: tuple[str, ...], unit: str) -> Split:
