@@ -119,6 +119,42 @@ def test_an_npz_in_another_layout_is_told_what_it_lacks(benchmark_file, tmp_path
         convert.from_npz(tmp_path / "short.npz")
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "rule"),
+    [
+        ("attr_indices", lambda a: a + 12, "integers from 0 to 11"),
+        ("adj_indices", lambda a: a - 1, "integers from 0 to 29"),
+        ("adj_indices", lambda a: a[:-1], "integers from 0 to 29"),
+        ("adj_indptr", lambda a: a[[0, *range(2, len(a)), 1]], "31 integers that begin with 0 and never fall"),
+        ("attr_indptr", lambda a: a[:-1], "31 integers that begin with 0 and never fall"),
+        ("attr_indptr", lambda a: a.astype(float), "31 integers that begin with 0 and never fall"),
+        ("attr_shape", lambda a: a[:1], "2 integers, rows and columns"),
+        ("attr_data", lambda a: a[:-1], "numbers"),
+        ("attr_data", lambda a: a.astype(str), "numbers"),
+    ],
+)
+def test_a_damaged_npz_is_told_the_array_and_the_rule(name, change, rule, benchmark_file, tmp_path):
+    _, arrays, _ = benchmark_file
+    np.savez(tmp_path / "bad.npz", **(arrays | {name: change(arrays[name])}))
+    with pytest.raises(InputError, match=rf"bad.npz, array '{name}': must hold .*{rule}"):
+        convert.from_npz(tmp_path / "bad.npz")
+
+
+def test_half_an_npz_is_no_npz(benchmark_file):
+    path, _, _ = benchmark_file
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(InputError, match=r"graph.npz: is no plain npz file"):
+        convert.from_npz(path)
+
+
+def test_whole_numbers_below_zero_are_values_where_the_kind_says_so():
+    graph = Data(x=torch.randn(10, 3), edge_index=torch.tensor([[0], [1]]), y=torch.arange(10) - 5)
+    dataset = convert.from_pyg(graph, kind="regression")
+    assert sum(len(index) for _, index in dataset.split.parts()) == 10
+    assert dataset.data.y.tolist() == list(range(-5, 5))
+    assert graph.y.dtype == torch.int64
+
+
 def test_bad_pyg_graphs_are_refused():
     graph = Data(x=torch.randn(4, 3), edge_index=torch.tensor([[0], [9]]), y=torch.arange(4) % 2)
     with pytest.raises(InputError, match="edge_index names node 9"):

@@ -2,11 +2,11 @@
 gnn-benchmark.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import is_undirected, to_undirected
 
 from graphcon.data import splits
-from graphcon.data._dataset import GraphDataset
+from graphcon.data._dataset import GraphDataset, has_target
 from graphcon.data._kinds import Kind, Task
 from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
@@ -27,6 +27,9 @@ from graphcon.errors import InputError
 
 if TYPE_CHECKING:
     import networkx as nx
+
+# NumPy's letters for kinds of numbers.
+_INTEGERS, _NUMBERS = "iu", "biuf"
 
 
 def from_pyg(
@@ -66,7 +69,9 @@ def from_pyg(
     y = torch.cat([data.y for data in graphs if isinstance(data.y, Tensor)])
     kind = kind or _kind_of(y)
     if kind == "classification" and y.dim() == 2 and y.size(1) == 1:  # as in OGB
-        graphs, y = [_flat(data) for data in graphs], y.view(-1)
+        graphs, y = [_with_targets(data, cast(Tensor, data.y).view(-1)) for data in graphs], y.view(-1)
+    if kind != "classification" and not y.is_floating_point():  # of integers, one below 0 would be no target
+        graphs, y = [_with_targets(data, cast(Tensor, data.y).float()) for data in graphs], y.float()
     num_outputs = int(y.max()) + 1 if kind == "classification" else (y.size(1) if y.dim() > 1 else 1)
     edge_index, num_nodes = joined(graphs)
     directed = not is_undirected(edge_index, num_nodes=num_nodes)
@@ -91,12 +96,11 @@ def from_pyg(
     )
 
 
-def _flat(data: Data) -> Data:
-    """The graph with its column of classes as a list of them."""
-    flat = copy(data)
-    assert isinstance(data.y, Tensor)
-    flat.y = data.y.view(-1)
-    return flat
+def _with_targets(data: Data, y: Tensor) -> Data:
+    """The graph with its targets in another form; the user's own stays as it is."""
+    changed = copy(data)
+    changed.y = y
+    return changed
 
 
 def from_networkx(
@@ -166,7 +170,7 @@ def from_npz(
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files if not key.endswith("_names")}
-    except (OSError, ValueError) as error:
+    except Exception as error:  # whatever a damaged archive throws
         raise InputError(f"{path}: is no plain npz file ({str(error)[:100]}). Save numbers only.") from error
     edge_index, weight = _edges_of(path, arrays)
     num_nodes = int(arrays["adj_shape"][0])
@@ -191,33 +195,60 @@ def from_npz(
 
 
 def _edges_of(path: Path, arrays: dict[str, np.ndarray]) -> tuple[Tensor, Tensor | None]:
-    absent = [f"adj_{part}" for part in ("data", "indices", "indptr", "shape") if f"adj_{part}" not in arrays]
+    pair, values, (rows, columns) = _sparse_rows(path, arrays, "adj")
+    if rows != columns:
+        raise InputError(f"{path}, array 'adj_shape': {rows} x {columns}, must be that of a square matrix. Correct it.")
+    if not np.isfinite(values).all():
+        place = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise InputError(f"{path}, array 'adj_data', entry {place}: a weight must be a finite number. Correct it.")
+    weight = None if (values == 1).all() else torch.from_numpy(values.astype(np.float32))
+    return torch.from_numpy(pair), weight
+
+
+def _features_of(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    matrix = arrays.get("attr_matrix")
+    if matrix is not None:
+        if matrix.ndim != 2 or matrix.dtype.kind not in _NUMBERS:
+            raise InputError(f"{path}, array 'attr_matrix': must hold a row of numbers per node. Correct it.")
+        return matrix.astype(np.float32)
+    pair, values, shape = _sparse_rows(path, arrays, "attr")
+    x = np.zeros(shape, dtype=np.float32)
+    x[tuple(pair)] = values
+    return x
+
+
+def _sparse_rows(
+    path: Path, arrays: dict[str, np.ndarray], name: str
+) -> tuple[np.ndarray, np.ndarray, tuple[int, int]]:
+    """A matrix in compressed sparse rows: where its entries are [2, entries], what they are, and its shape."""
+    absent = [f"{name}_{part}" for part in ("data", "indices", "indptr", "shape") if f"{name}_{part}" not in arrays]
     if absent:
         raise InputError(
             f"{path}: lacks the array(s) {', '.join(absent)}. The layout is that of gnn-benchmark: adj_data, "
             "adj_indices, adj_indptr, adj_shape, attr_data, attr_indices, attr_indptr, attr_shape, labels."
         )
-    indptr, indices = arrays["adj_indptr"].astype(np.int64), arrays["adj_indices"].astype(np.int64)
-    rows, columns = (int(size) for size in arrays["adj_shape"])
-    if rows != columns or len(indptr) != rows + 1 or indptr[-1] != len(indices) or (indices >= columns).any():
-        raise InputError(f"{path}: adj_indptr and adj_indices are not the sparse rows of a square matrix.")
-    source = np.repeat(np.arange(rows), np.diff(indptr))
-    values = arrays["adj_data"]
-    weight = None if (values == 1).all() else torch.from_numpy(values.astype(np.float32))
-    return torch.from_numpy(np.stack([source, indices])), weight
 
+    def read(part: str, size: int, kinds: str, rule: str, holds: Callable[[np.ndarray], bool]) -> np.ndarray:
+        values = arrays[f"{name}_{part}"]
+        if values.shape != (size,) or values.dtype.kind not in kinds or not holds(values):
+            raise InputError(
+                f"{path}, array '{name}_{part}': must hold {size} {rule}. It is damaged, or of another matrix: save "
+                "the file again."
+            )
+        return values if kinds == _NUMBERS else values.astype(np.int64)
 
-def _features_of(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
-    if "attr_matrix" in arrays:
-        return arrays["attr_matrix"].astype(np.float32)
-    absent = [f"attr_{part}" for part in ("data", "indices", "indptr", "shape") if f"attr_{part}" not in arrays]
-    if absent:
-        raise InputError(f"{path}: lacks the array(s) {', '.join(absent)}: there are no features.")
-    rows, columns = (int(size) for size in arrays["attr_shape"])
-    x = np.zeros((rows, columns), dtype=np.float32)
-    row = np.repeat(np.arange(rows), np.diff(arrays["attr_indptr"]))
-    x[row, arrays["attr_indices"]] = arrays["attr_data"]
-    return x
+    shape = read("shape", 2, _INTEGERS, "integers, rows and columns", lambda size: bool((size >= 0).all()))
+    rows, columns = shape.tolist()
+    ends = read(
+        "indptr", rows + 1, _INTEGERS, "integers that begin with 0 and never fall",
+        lambda ends: ends[0] == 0 and bool((ends[1:] >= ends[:-1]).all()),
+    )  # fmt: skip
+    column = read(
+        "indices", int(ends[-1]), _INTEGERS, f"integers from 0 to {columns - 1}",
+        lambda index: bool(((index >= 0) & (index < columns)).all()),
+    )  # fmt: skip
+    values = read("data", int(ends[-1]), _NUMBERS, "numbers", lambda _: True)
+    return np.stack([np.repeat(np.arange(rows), np.diff(ends)), column]), values, (rows, columns)
 
 
 def _check_graph(data: Data, name: str) -> None:
@@ -251,7 +282,7 @@ def _split_of(graphs: Sequence[Data], task: Task, kind: Kind, y: Tensor, seed: i
             masks = first.train_mask, first.val_mask, first.test_mask
             return splits.fixed(*masks, seed) if masks[0].dim() > 1 else Split.from_masks("masks", *masks)
         labels = y if kind == "classification" else None
-        labelled = (y >= 0 if kind == "classification" else ~y.isnan().view(len(y), -1).any(dim=1)).nonzero()
-        return splits.random_fractions(len(y), seed, train=train, val=val, labels=labels, candidates=labelled.flatten())
+        labelled = has_target(y).nonzero().flatten()
+        return splits.random_fractions(len(y), seed, train=train, val=val, labels=labels, candidates=labelled)
     labels = y.flatten() if task == "graph" and kind == "classification" else None
     return splits.random_fractions(len(graphs), seed, train=train, val=val, labels=labels, unit="graph")
