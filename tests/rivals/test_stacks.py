@@ -9,6 +9,7 @@ from torch_geometric.nn import GCN2Conv, GCNConv, JumpingKnowledge, LayerNorm, P
 from torch_geometric.nn.models import DeepGCNLayer, GroupAddRev
 
 from graphcon.models import MODELS
+from graphcon.models.core import Edges
 from graphcon.models.rivals import dropedge, g2, gcnii, geniepath, jknet, pairnorm, resgcn, rev, sage
 from graphcon.models.stack import Stack
 
@@ -73,6 +74,14 @@ def test_dropedge_draws_anew_at_every_pass_and_if_told_for_every_layer(layerwise
     thinned = [core.prepare(X, EDGES).index for _ in range(2)]
     assert (thinned[0].shape == thinned[1].shape and torch.equal(*thinned)) == layerwise
     assert not torch.equal(states, core.trajectory(X, EDGES))
+
+
+@pytest.mark.parametrize("layerwise", [False, True])
+def test_dropedge_leaves_alone_what_belongs_to_nodes(layerwise: bool):
+    core = dropedge.DropEdge(4, 2, p=0.5, layerwise=layerwise, coupling="cheb")
+    batch = torch.zeros(9, dtype=torch.long)
+    assert core.thin(Edges(EDGES, {"batch": batch})).given["batch"] is batch
+    assert core(X, EDGES, batch=batch).shape == X.shape
 
 
 def test_dropedge_drops_the_share_it_is_told():

@@ -63,7 +63,8 @@ class DropEdge(Stack):
         ends = torch.stack([edges.index.amin(0), edges.index.amax(0)])
         pairs, pair = torch.unique(ends, dim=1, return_inverse=True)
         kept = (torch.rand(pairs.size(1), device=pair.device) >= self.p)[pair]
-        return Edges(edges.index[:, kept], {name: value[kept] for name, value in edges.given.items()})
+        given = {name: value[kept] if name.startswith("edge_") else value for name, value in edges.given.items()}
+        return Edges(edges.index[:, kept], given)
 
 
 CARDS = (
