@@ -22,6 +22,15 @@ def _cloud(points: int = 6) -> Cloud:
     )
 
 
+def test_parameters_that_start_anew_stay_what_they_are():
+    layer = _layer()
+    before = dict(layer.named_parameters())
+    layer.reset_parameters()
+    assert {parameter.dtype for parameter in layer.parameters()} == {torch.float64}
+    assert all(parameter is before[name] for name, parameter in layer.named_parameters())
+    torch.testing.assert_close(layer.kernel.exp(), torch.tensor([0.8, 1.0], dtype=torch.float64))
+
+
 def test_a_layer_is_an_operator_on_the_posterior_of_a_gaussian_process():
     """With quadrature in place of the closed form: a shifted, diffused kernel is an average over a normal step."""
     layer, cloud = _layer(), _cloud()

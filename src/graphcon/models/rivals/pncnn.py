@@ -70,7 +70,8 @@ class GaussianProcessConv(Module):
         inits.zeros(self.bias)
         torch.nn.init.normal_(self.shift)
         torch.nn.init.constant_(self.spread, 0.0)
-        self.kernel.data = torch.tensor([math.log(self.length_scale), 0.0])
+        with torch.no_grad():
+            self.kernel.copy_(self.kernel.new_tensor([math.log(self.length_scale), 0.0]))
         torch.nn.init.constant_(self.noise, -2.0)
 
     def forward(self, mean: Tensor, variance: Tensor, cloud: Cloud) -> tuple[Tensor, Tensor]:
