@@ -1,3 +1,5 @@
+import pickle
+
 import pytest
 import torch
 from torch import Tensor
@@ -55,3 +57,10 @@ def test_nobody_looks_unless_asked():
 def test_a_healthy_network_passes():
     with detect_divergence():
         GraphCON(GCNConv(2, 2), 4)(torch.ones(6, 2), ring()).sum().backward()
+
+
+def test_the_error_comes_whole_out_of_another_process():
+    with detect_divergence(), pytest.raises(DivergenceError) as caught:
+        GraphCON(BreaksAt(2), 3)(torch.ones(6, 2), ring())
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again), again.step) == (DivergenceError, str(caught.value), 2)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -31,6 +31,9 @@ class DivergenceError(ArithmeticError):
     def __init__(self, message: str, step: int):
         super().__init__(message)
         self.step = step
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.step)  # by itself an exception travels between processes without the step
 
 
 _watching = False
