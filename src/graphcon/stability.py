@@ -83,7 +83,8 @@ def analyse(dt: float, alpha: float, gamma: float) -> Stability:
     """
     damping, restoring = alpha * dt, gamma * dt * dt
     determinant, trace = 1.0 - damping, 2.0 - damping - restoring
-    discriminant = trace * trace - 4.0 * determinant
+    apart = (damping - restoring) ** 2
+    discriminant = apart - 4.0 * restoring * determinant  # trace² - 4 determinant, without the cancellation
     radius = math.sqrt(determinant) if discriminant < 0.0 else (abs(trace) + math.sqrt(discriminant)) / 2.0
     max_dt = _max_dt(alpha, gamma)
 
@@ -106,9 +107,9 @@ def analyse(dt: float, alpha: float, gamma: float) -> Stability:
         return Stability("unstable", max_dt, radius, explanation, cure)
     if gamma == 0.0:
         return Stability("overdamped", max_dt, radius, _AT_REST)
-    if discriminant >= -_TOLERANCE:
+    if discriminant >= -_TOLERANCE * apart:
         return Stability("overdamped", max_dt, radius, _decay(radius, alternating=trace < 0.0))
-    period = 2.0 * math.pi / math.acos(trace / (2.0 * math.sqrt(determinant)))
+    period = 2.0 * math.pi / math.atan2(math.sqrt(-discriminant), trace)
     if alpha == 0.0:
         return Stability("conservative", max_dt, 1.0, f"oscillates for ever, one turn in {period:.3g} steps.")
     return Stability("oscillating", max_dt, radius, f"one turn in {period:.3g} steps, decaying by {radius:.3g} a step.")
