@@ -75,6 +75,22 @@ def test_the_molecule_is_drawn_and_animated(tmp_path: Path):
         assert getattr(animation, "n_frames", 1) == 5
 
 
+def test_an_animation_that_is_interrupted_leaves_the_old_one(tmp_path: Path):
+    class Interrupted(str):
+        def __format__(self, spec: str) -> str:
+            frames.append(self)
+            if len(frames) > 3:
+                raise KeyboardInterrupt
+            return str(self)
+
+    frames, file = [], tmp_path / "m.gif"
+    file.write_text("the old one")
+    with pytest.raises(KeyboardInterrupt):
+        molecule_animation(torch.rand(9, 4, 2), ring(4), list("CCCO"), file, Interrupted("title"), 0.1)
+    assert file.read_text() == "the old one"
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_the_other_figures_are_drawn(tmp_path: Path):
     curve = Sensitivity("α", "γ = 0.76", [0.0, 1.0, 2.0], [97.0, 98.0, 90.0], [0.1, 0.2, 3.0])
     sensitivity_figure([curve, curve], tmp_path / "sensitivity.png", "title")

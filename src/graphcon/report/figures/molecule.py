@@ -1,6 +1,7 @@
 """The oscillating molecule: the paper's picture of the dynamics, as two frames and as an animation."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import matplotlib as mpl
 from matplotlib.animation import FuncAnimation, PillowWriter
@@ -9,6 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from graphcon._files import write_whole
 from graphcon.report.figures._style import PALETTE, drawing
 
 _FRAMES_PER_SECOND = 15
@@ -57,7 +59,6 @@ def molecule_animation(xs: Tensor, edge_index: Tensor, elements: list[str], path
         title: What is shown.
         dt: The time step of the trajectory.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context({"font.size": 9}):
         figure = Figure(figsize=(4.0, 4.2), layout="constrained")
         axes: Axes = figure.subplots()
@@ -71,7 +72,11 @@ def molecule_animation(xs: Tensor, edge_index: Tensor, elements: list[str], path
             return molecule.show(xs[n])
 
         animation = FuncAnimation(figure, draw, frames=len(xs), blit=False)
-        animation.save(path, writer=PillowWriter(fps=_FRAMES_PER_SECOND), dpi=80)
+        # Where drawing ends early, matplotlib still writes the frames it has.
+        with TemporaryDirectory() as folder:
+            drawn = Path(folder) / path.name
+            animation.save(drawn, writer=PillowWriter(fps=_FRAMES_PER_SECOND), dpi=80)
+            write_whole(path, drawn.read_bytes())
 
 
 class _Molecule:
