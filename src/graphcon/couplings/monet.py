@@ -3,7 +3,7 @@ from typing import cast
 from torch import Tensor
 from torch_geometric.nn.conv import GMMConv
 
-from graphcon.couplings._coordinates import degree_coordinates
+from graphcon.couplings._coordinates import given_or_degrees
 
 
 class MoNetConv(GMMConv):
@@ -25,11 +25,4 @@ class MoNetConv(GMMConv):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Tensor:
         """Runs the layer; ``edge_attr [edges, dim]`` are the pseudo-coordinates."""
-        if edge_attr is None:
-            if self.dim != 2:
-                raise ValueError(
-                    f"edge_attr is missing: {self} has dim={self.dim} pseudo-coordinates, and only dim=2 can be "
-                    "made from the degrees of an edge's ends"
-                )
-            edge_attr = degree_coordinates(edge_index, x.size(0), x.dtype)
-        return cast(Tensor, super().forward(x, edge_index, edge_attr))
+        return cast(Tensor, super().forward(x, edge_index, given_or_degrees(self, x, edge_index, edge_attr)))

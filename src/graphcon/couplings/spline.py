@@ -6,7 +6,7 @@ from torch.nn import Linear, Module, Parameter
 from torch_geometric.nn import inits
 from torch_geometric.utils import degree
 
-from graphcon.couplings._coordinates import degree_coordinates
+from graphcon.couplings._coordinates import given_or_degrees
 
 
 class SplineConv(Module):
@@ -58,14 +58,7 @@ class SplineConv(Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Tensor:
         """Runs the layer; ``edge_attr [edges, dim]`` are the pseudo-coordinates."""
-        if edge_attr is None:
-            if self.dim != 2:
-                raise ValueError(
-                    f"edge_attr is missing: {self} has dim={self.dim} pseudo-coordinates, and only dim=2 can be made "
-                    "from the degrees of an edge's ends"
-                )
-            edge_attr = degree_coordinates(edge_index, x.size(0), x.dtype)
-        share, point = self.basis(edge_attr)
+        share, point = self.basis(given_or_degrees(self, x, edge_index, edge_attr))
         count = degree(edge_index[1], x.size(0), dtype=x.dtype).clamp(min=1).unsqueeze(-1)
         # All features of one grid point side by side: a single product with all weights.
         points = len(self.weight)
