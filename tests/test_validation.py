@@ -8,14 +8,19 @@ import torch
 from torch import Tensor
 from torch.nn import LayerNorm, Module, ModuleList
 from torch_geometric import EdgeIndex
+from torch_geometric.data import Data
 from torch_geometric.nn import GATConv, GCNConv, MixHopConv
 from torch_geometric.utils import to_torch_csr_tensor
 
 from graphcon import GraphCON
+from graphcon._calling import arguments
+from graphcon.couplings import Residual
 from graphcon.models import GraphCONNet
 from graphcon.stability import DegenerateDynamicsWarning
 
 from graphs import ring
+
+WEIGHTED = Data(x=torch.randn(6, 4), edge_index=ring(), edge_weight=torch.rand(12))
 
 
 def gcn() -> GCNConv:
@@ -172,3 +177,11 @@ def test_a_warning_points_to_the_line_of_whom_it_is_for():
         with pytest.warns(DegenerateDynamicsWarning) as told:
             build()
         assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("layer", [Residual(gcn(), 4), Residual(Residual(gcn(), 4), 4)])
+def test_what_a_residual_coupling_takes_is_what_its_layer_takes(layer: Module):
+    oscillator = GraphCON(layer, 2)
+    assert set(arguments(oscillator, WEIGHTED)) == {"x", "edge_index", "edge_weight"}
+    with pytest.raises(ValueError, match=r"edge_weight has shape \[5\], but edge_index has 12"):
+        oscillator(WEIGHTED.x, WEIGHTED.edge_index, torch.ones(5))

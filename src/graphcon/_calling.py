@@ -8,12 +8,14 @@ from typing import Any
 from torch.nn import Module
 from torch_geometric.data import Data
 
+from graphcon._validation import called_layer
 from graphcon.oscillator import GraphCON
 
 
 def arguments(model: Module, data: Data) -> dict[str, Any]:
     """What the data have of the arguments that a model's forward names: any of PyG's models, or one of ours."""
-    called = model._layer(0) if isinstance(model, GraphCON) else model  # an oscillator takes what its layer takes
+    # An oscillator takes what its layer takes.
+    called = called_layer(model._layer(0) if isinstance(model, GraphCON) else model)
     names = _names(getattr(called.forward, "__func__", called.forward))
     available = {
         "x": data.x,

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import Module, ModuleList
 
+from graphcon.couplings import Residual
+
 
 def check_number(name: str, value: Any, *, positive: bool) -> float:
     """Returns a finite number that is positive, or at least not negative."""
@@ -203,8 +205,13 @@ def check_parameters(x: Tensor, layer: Module) -> None:
 
 def arguments_after_x(layer: Module) -> tuple[str, ...]:
     """What a layer calls the arguments that it takes after x, as far as they can be given in order."""
-    parameters = inspect.signature(layer.forward).parameters.values()
+    parameters = inspect.signature(called_layer(layer).forward).parameters.values()
     return tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD)[1:]
+
+
+def called_layer(layer: Module) -> Module:
+    """The layer whose forward names the arguments: around another one, `Residual` takes whatever that takes."""
+    return called_layer(layer.coupling) if isinstance(layer, Residual) else layer
 
 
 def check_graph(given: dict[str, Any], x: Tensor) -> None:

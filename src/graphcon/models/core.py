@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import Dropout, Module
 
 from graphcon import memory as memories
-from graphcon._validation import check_choice, check_probability
+from graphcon._validation import called_layer, check_choice, check_probability
 from graphcon.oscillator import resolve_act
 
 State = tuple[Tensor, ...]
@@ -104,5 +104,5 @@ class Core(Module):
 
 def taken_by(layers: Iterable[Module]) -> frozenset[str]:
     """What all of these layers take of :obj:`EXTRAS`, by the names of their arguments."""
-    names = [set(inspect.signature(layer.forward).parameters) for layer in layers]
+    names = [set(inspect.signature(called_layer(layer).forward).parameters) for layer in layers]
     return frozenset(EXTRAS).intersection(*names)
