@@ -31,7 +31,7 @@ def gcn() -> GCNConv:
     ("arguments", "options", "error", "message"),
     [
         ((gcn(),), {}, ValueError, "steps is missing: one GCNConv is shared by all steps, so say how many"),
-        ((gcn(), 0), {}, ValueError, "steps=0, but at least one step is needed"),
+        ((gcn(), 0), {}, ValueError, "steps=0, but steps must be at least 1"),
         ((gcn(), 2.5), {}, TypeError, "steps=2.5 is a float, but must be a whole number"),
         ((gcn(), True), {}, TypeError, "steps=True is a bool"),
         (([gcn(), gcn()], 3), {}, ValueError, "steps=3, but coupling lists 2 layers, one per step: leave steps out"),

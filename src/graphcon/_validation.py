@@ -60,11 +60,7 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 
 def check_coupling_and_steps(coupling: Any, steps: Any) -> tuple[Module, int]:
     """Returns the layer shared by all steps or the `ModuleList` with one per step, and the number of steps."""
-    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, Integral)):
-        raise TypeError(f"steps={steps!r} is a {type(steps).__name__}, but must be a whole number")
-    steps = steps if steps is None else int(steps)
-    if steps is not None and steps < 1:
-        raise ValueError(f"steps={steps}, but at least one step is needed")
+    steps = None if steps is None else check_count("steps", steps)
     if isinstance(coupling, Module) and not isinstance(coupling, ModuleList):
         if steps is None:
             raise ValueError(

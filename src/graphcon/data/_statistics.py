@@ -130,7 +130,8 @@ def joined(graphs: Sequence[Data]) -> tuple[Tensor, int]:
 def _degree_ranges(degrees: Tensor) -> tuple[tuple[str, int], ...]:
     """Counts in ranges that double: 0, 1, 2-3, 4-7, ..."""
     ranges, low = [("0", int((degrees == 0).sum()))], 1
-    while low <= int(degrees.max()) if degrees.numel() else False:
+    most = int(degrees.max()) if degrees.numel() else 0
+    while low <= most:
         high = 2 * low - 1
         count = int(((degrees >= low) & (degrees <= high)).sum())
         ranges.append((str(low) if low == high else f"{low}-{high}", count))
