@@ -8,8 +8,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 import torch
 
 from folders import contents
@@ -400,6 +402,22 @@ def test_a_model_that_cannot_be_a_program_says_so(tiny: Recipe, tmp_path: Path):
     with pytest.raises(InputError, match="h2gcn cannot be exported"):
         export.export(run.load(tmp_path / "run"), tmp_path / "model.pt2")
     assert not (tmp_path / "model.pt2").exists()
+
+
+def test_a_program_takes_the_weights_that_its_model_was_trained_with(tiny: Recipe, tmp_path: Path):
+    generator = np.random.default_rng(0)
+    adjacency = sp.random(20, 20, 0.3, "csr", rng=generator)
+    arrays = {f"adj_{part}": np.array(getattr(adjacency, part)) for part in ("data", "indices", "indptr", "shape")}
+    features, labels = generator.normal(size=(20, 3)), np.arange(20) % 2
+    np.savez(tmp_path / "graph.npz", attr_matrix=features, labels=labels, **arrays)
+    data, trainer = DataConfig(name=str(tmp_path / "graph.npz")), replace(tiny.trainer, epochs=1)
+    run.train(replace(tiny, data=data, trainer=trainer), tmp_path / "run")
+    trained = run.load(tmp_path / "run")
+    assert export.export(trained, tmp_path / "model.pt2")["arguments"]["edge_weight"]
+    graph = trained.dataset().data
+    program = torch.export.load(tmp_path / "model.pt2").module()
+    out = program(graph.x, None, graph.edge_index, graph.edge_weight, None)
+    torch.testing.assert_close(out, predict.answers(trained, [graph]), rtol=1e-4, atol=1e-5)
 
 
 def test_a_model_of_positions_is_not_exported_for_a_program_sees_none(molecules: Recipe, tmp_path: Path):

@@ -39,13 +39,14 @@ def export(trained: Trained, out: Path) -> dict[str, Any]:
         InputError: The model is of a kind that cannot be a program.
         ExportError: The check failed; nothing is written.
     """
-    if trained.model.net.supports_positions and trained.schema is None and "pos" in trained.dataset().graphs[0]:
+    given = _given(trained)
+    if "pos" in given:
         raise InputError(
             f"{trained.folder} was trained on the positions of nodes, which an exported program does not take. Use it "
             "with: graphcon predict"
         )
     program = _Program(trained.model.eval())
-    wanted = _arguments(trained)
+    wanted = _arguments(trained, given)
     small, other = _example(trained, wanted, 12, 37), _example(trained, wanted, 61, 205)
     nodes, edges = Dim("nodes", min=2), Dim("edges", min=2)
     sizes = {name: None if value is None else _dynamic(name, nodes, edges) for name, value in small.items()}
@@ -93,15 +94,23 @@ def _dynamic(name: str, nodes: Any, edges: Any) -> dict[int, Any]:
     return {0: edges if name.startswith("edge") else nodes}
 
 
-def _arguments(trained: Trained) -> list[str]:
+def _given(trained: Trained) -> set[str]:
+    """What the network takes of edge weights and positions, and the graphs of the training have."""
+    net = trained.model.net
+    taken = {"edge_weight"} if net.supports_edge_weight else set()
+    taken |= {"pos"} if net.supports_positions else set()
+    if trained.schema is not None:
+        return taken & ({"edge_weight"} if trained.schema.edges.weight is not None else set())
+    return taken & set(trained.dataset().graphs[0].keys()) if taken else taken
+
+
+def _arguments(trained: Trained, given: set[str]) -> list[str]:
     spec, net = trained.spec, trained.model.net
     named = {
         "x": spec.num_features > 0,
         "x_categories": bool(spec.num_categories),
         "edge_index": True,
-        "edge_weight": trained.schema is not None
-        and trained.schema.edges.weight is not None
-        and net.supports_edge_weight,
+        "edge_weight": "edge_weight" in given,
         "edge_attr": net.edge_encoder is not None,
     }
     return [name for name, needed in named.items() if needed]
