@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from graphcon.kernels._compiled import NEED_COEFFICIENTS, NEED_EDGE, NEED_STATE
 from graphcon.kernels.counter import draw_seeds
 from graphcon.kernels.oscillate import oscillate
 from graphcon.kernels.plan import Plan
@@ -76,7 +77,7 @@ class Coupling:
         needed = torch.is_grad_enabled() and any(value.requires_grad for value in (x, y, edge, *parameters))
         edges = self.edge is not None and self.edge.requires_grad
         state = x.requires_grad or y.requires_grad
-        need = needed * (1 + 2 * edges + 4 * coefficients + 8 * state)
+        need = needed * (1 + NEED_EDGE * edges + NEED_COEFFICIENTS * coefficients + NEED_STATE * state)
         return take_steps(x, y, parameters, edge, self.graph, seeds, steps, plan, need)
 
     def _edge(self, x: Tensor) -> Tensor:

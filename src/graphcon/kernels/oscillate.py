@@ -73,7 +73,7 @@ def oscillate_backward(
 
 
 def _force(z: Tensor, seed: Tensor, act: str, act_leak: float, dropout: float, dt: float) -> Tensor:
-    plan = Plan("fixed", 1, 0, 0, True, False, False, 1.0, 0.0, 0.0, act, act_leak, dropout, dt)
+    plan = Plan("fixed", 1, 0, act=act, act_leak=act_leak, dropout=dropout, dt=dt)
     return plain.activation(z, plan) * plain.force_scale(seed, z, plan)
 
 

@@ -42,13 +42,13 @@ class Plan:
     kind: str
     heads: int
     width: int
-    key: int
-    concat: bool
-    skip: bool
-    shift: bool
-    mix: float
-    leak: float
-    edge_dropout: float
+    key: int = 0
+    concat: bool = True
+    skip: bool = False
+    shift: bool = False
+    mix: float = 1.0
+    leak: float = 0.0
+    edge_dropout: float = 0.0
     act: str = "identity"
     act_leak: float = 0.0
     dropout: float = 0.0

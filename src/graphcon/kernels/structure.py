@@ -104,7 +104,7 @@ def _ends(index: Tensor, nodes: int) -> Tensor:
 class Known:
     """What is known of one tensor of edges, while it lives and its content stays what it was."""
 
-    def __init__(self, edge_index: Tensor, content: int | None = None):
+    def __init__(self, edge_index: Tensor, content: int):
         self.of, self.content = weakref.ref(edge_index, _forget), content
         self.graphs: dict[tuple[int, bool], Graph] = {}
         self.values: dict[Any, tuple[int | None, Tensor]] = {}

@@ -14,10 +14,8 @@ def bind(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
     # Without a map of values the product copies x, which is exact.
     values = torch.eye(x.size(1), dtype=x.dtype) if layer.lin_value is None else layer.lin_value.weight
     bias = layer.lin_query.bias
-    plan = Plan(
-        "dot-mean", heads, x.size(1), width, True, False, True, 1.0 / heads, 0.0,
-        layer.dropout if layer.training else 0.0,
-    )  # fmt: skip
+    dropout = layer.dropout if layer.training else 0.0
+    plan = Plan("dot-mean", heads, x.size(1), key=width, shift=True, mix=1.0 / heads, edge_dropout=dropout)
     return Coupling(
         plan,
         (layer.lin_query.weight, layer.lin_key.weight, values),

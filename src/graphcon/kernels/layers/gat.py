@@ -12,8 +12,7 @@ def bind(layer: GATConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None
 
     The two halves of the score are linear in x, so they are columns of the one product.
     """
-    if layer.lin is None:
-        return None
+    assert layer.lin is not None  # a layer of two widths does not come here
     heads, width = layer.heads, layer.out_channels
     graph = known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops)
     edge = None
@@ -23,8 +22,13 @@ def bind(layer: GATConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None
         if edge is None:
             return None
     plan = Plan(
-        "additive", heads, width, 0, layer.concat, False, False, 1.0 if layer.concat else 1.0 / heads,
-        layer.negative_slope, layer.dropout if layer.training else 0.0,
-    )  # fmt: skip
+        "additive",
+        heads,
+        width,
+        concat=layer.concat,
+        mix=1.0 if layer.concat else 1.0 / heads,
+        leak=layer.negative_slope,
+        edge_dropout=layer.dropout if layer.training else 0.0,
+    )
     coupling = Coupling(plan, (layer.lin.weight, layer.att_src, layer.att_dst), graph, bias=layer.bias, edge=edge)
     return coupling if layer.res is None else coupling.plus_linear(layer.res.weight)

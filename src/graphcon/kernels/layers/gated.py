@@ -17,8 +17,7 @@ def bind_res_gated(
     layer: ResGatedGraphConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None
 ) -> Coupling | None:
     """ResGatedGraphConv: the gates as they are, with and without edge features."""
-    whole = isinstance(layer.in_channels, int) and given_as_expected(edge_attr, layer.edge_dim)
-    if not whole or type(layer.act) is not Sigmoid:
+    if not given_as_expected(edge_attr, layer.edge_dim) or type(layer.act) is not Sigmoid:
         return None
     graph = known(edge_index).graph(edge_index, x.size(0), False)
     lins = [layer.lin_key, layer.lin_query, layer.lin_value]
@@ -27,7 +26,7 @@ def bind_res_gated(
     edge = None if edge_attr is None else graph.spread(edge_attr @ torch.cat([key + query, value]).t(), 0.0)
     weight = tuple(lin.weight[:, : x.size(1)] for lin in lins)
     shift = tuple(lin.bias for lin in lins)
-    plan = Plan("gated", 1, x.size(1), 0, True, False, True, 1.0, 0.0, 0.0)
+    plan = Plan("gated", 1, x.size(1), shift=True)
     coupling = Coupling(plan, weight, graph, shift=shift, bias=layer.bias, edge=edge)
     return coupling if layer.lin_skip is None else coupling.plus_linear(layer.lin_skip.weight)
 
@@ -39,6 +38,6 @@ def bind_gated_gcn(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
     shift = ()
     if biased:
         shift = tuple(constant(0.0, x.size(1), x) if lin.bias is None else lin.bias for lin in lins)
-    plan = Plan("gated-mean", 1, x.size(1), 0, True, True, biased, 1.0, layer.eps, 0.0)
+    plan = Plan("gated-mean", 1, x.size(1), skip=True, shift=biased, leak=layer.eps)
     graph = known(edge_index).graph(edge_index, x.size(0), False)
     return Coupling(plan, tuple(lin.weight for lin in lins), graph, shift=shift)

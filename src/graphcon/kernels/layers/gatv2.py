@@ -9,8 +9,6 @@ from graphcon.kernels.structure import known
 
 def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
     """GATv2: heads, concat or mean, attention dropout, shared weights, a residual map, edge features."""
-    if not isinstance(layer.in_channels, int):
-        return None
     graph = known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops)
     edge = None
     if edge_attr is not None:
@@ -21,9 +19,15 @@ def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | No
     heads, width = layer.heads, layer.out_channels
     biases: list[Tensor] = [lin.bias for lin in (layer.lin_l, layer.lin_r)]
     plan = Plan(
-        "dynamic", heads, width, 0, layer.concat, False, biases[0] is not None,
-        1.0 if layer.concat else 1.0 / heads, layer.negative_slope, layer.dropout if layer.training else 0.0,
-    )  # fmt: skip
+        "dynamic",
+        heads,
+        width,
+        concat=layer.concat,
+        shift=biases[0] is not None,
+        mix=1.0 if layer.concat else 1.0 / heads,
+        leak=layer.negative_slope,
+        edge_dropout=layer.dropout if layer.training else 0.0,
+    )
     coupling = Coupling(
         plan,
         (layer.lin_l.weight, layer.lin_r.weight),

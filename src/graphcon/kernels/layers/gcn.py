@@ -29,7 +29,7 @@ def bind(layer: GCNConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | No
     key = ("gcn", x.size(0), loops, layer.normalize, layer.improved, x.dtype)
     edge = about.value(key, edge_weight, weights)
     bare = isinstance(layer.lin, IdentityMap)
-    plan = Plan("fixed", 1, x.size(1), 0, True, False, False, 1.0, 0.0, 0.0, bare=bare)
+    plan = Plan("fixed", 1, x.size(1), bare=bare)
     return Coupling(plan, () if bare else (layer.lin.weight,), graph, bias=layer.bias, edge=edge)
 
 

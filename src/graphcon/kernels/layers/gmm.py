@@ -20,7 +20,7 @@ def bind(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = N
     fits = mean or type(layer.aggr_module) is SumAggregation
     if edge_attr is None or edge_attr.dim() != 2:
         return None
-    if layer.separate_gaussians or not layer.root_weight or not isinstance(layer.in_channels, int) or not fits:
+    if layer.separate_gaussians or not layer.root_weight or not fits:
         return None
     about, nodes = known(edge_index), x.size(0)
     graph = about.graph(edge_index, nodes, False)
@@ -35,7 +35,7 @@ def bind(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = N
             return 1.0 / x.new_zeros(nodes, 1).index_add(0, graph.row, ones)[graph.row]
 
         edge = edge * about.value(("share", nodes, x.dtype), None, share)
-    plan = Plan("fixed", layer.kernel_size, x.size(1), 0, False, True, False, 1.0, 0.0, 0.0)
+    plan = Plan("fixed", layer.kernel_size, x.size(1), concat=False, skip=True)
     return Coupling(plan, (layer.g.t(), layer.root.weight), graph, bias=layer.bias, edge=edge)
 
 

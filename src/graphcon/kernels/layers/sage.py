@@ -33,7 +33,7 @@ def bind(layer: SAGEConv, x: Tensor, edge_index: Tensor) -> Callable[[Tensor], T
         return 1.0 / count[graph.row]
 
     edge = about.value(("sage", x.size(0), mean, x.dtype), None, weights)
-    plan = Plan("fixed", 1, x.size(1), 0, True, layer.root_weight, False, 1.0, 0.0, 0.0)
+    plan = Plan("fixed", 1, x.size(1), skip=layer.root_weight)
     weight = (layer.lin_l.weight, layer.lin_r.weight) if layer.root_weight else (layer.lin_l.weight,)
     return Coupling(plan, weight, graph, bias=layer.lin_l.bias, edge=edge)
 

@@ -15,7 +15,7 @@ def bind(
     layer: TransformerConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None
 ) -> Callable[[Tensor], Tensor] | None:
     """PyG's transformer layer: heads, concat or mean, attention dropout, edge features, the skip connection, beta."""
-    if not isinstance(layer.in_channels, int) or not given_as_expected(edge_attr, layer.edge_dim):
+    if not given_as_expected(edge_attr, layer.edge_dim):
         return None
     graph = known(edge_index).graph(edge_index, x.size(0), False)
     edge = None if layer.lin_edge is None else graph.spread(layer.lin_edge(edge_attr), 0.0)
@@ -25,9 +25,16 @@ def bind(
     lins += [layer.lin_skip] if skip else []
     shift = () if layer.lin_query.bias is None else tuple(lin.bias for lin in lins)
     plan = Plan(
-        "dot", heads, width, width, layer.concat, skip, bool(shift),
-        1.0 if layer.concat else 1.0 / heads, 0.0, layer.dropout if layer.training else 0.0,
-    )  # fmt: skip
+        "dot",
+        heads,
+        width,
+        key=width,
+        concat=layer.concat,
+        skip=skip,
+        shift=bool(shift),
+        mix=1.0 if layer.concat else 1.0 / heads,
+        edge_dropout=layer.dropout if layer.training else 0.0,
+    )
     coupling = Coupling(plan, tuple(lin.weight for lin in lins), graph, shift=shift, edge=edge)
     return _gated_skip(layer, coupling) if layer.beta else coupling
 
