@@ -61,6 +61,20 @@ def test_the_example_of_training_from_python_runs_as_printed(tmp_path: Path, mon
     assert "accuracy" in capsys.readouterr().out
 
 
+def test_the_walk_through_own_tables_runs_as_printed(tmp_path: Path, monkeypatch, capsys):
+    pytest.importorskip("optuna")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/tables.md").read_text(), flags=re.DOTALL)
+    lines = [line.split()[1:] for block in blocks for line in block.splitlines() if line.startswith("graphcon ")]
+    shorter = {"train": ["--trainer.epochs", "5"], "compare": ["--trainer.epochs", "2"], "tune": ["--trials", "2"]}
+    assert [words[0] for words in lines] == ["data", "data", "train", "report", "predict", "compare", "tune", "train"]
+    ended = [cli.main([*words, *shorter.get(words[0], [])]) for words in lines]
+    assert ended == [2, *[0] * (len(lines) - 1)]
+    assert "row 18, column 'age': an empty cell" in capsys.readouterr().err
+    assert len((tmp_path / "answers.csv").read_text().splitlines()) == 241
+
+
 def test_the_guide_quotes_the_stability_in_its_own_words():
     guide = (ROOT / "docs/guide.md").read_text()
     assert str(GraphCON(GCNConv(64, 64), steps=32).stability) in guide

@@ -201,7 +201,7 @@ def data(
     elif what or nodes is not None or edges is not None or graphs is not None:
         from graphcon.data import open_data
 
-        own = open_data(*what, nodes=nodes, edges=edges, graphs=graphs, options=table)
+        own = open_data(*what, nodes=nodes, edges=edges, graphs=graphs, protocol=protocol, options=table)
         _command.show_own(*own, console, json)
     else:
         _command.list_all(data_root, console, json)
