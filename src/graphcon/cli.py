@@ -266,7 +266,7 @@ def _training_commands(default: Recipe) -> None:
         _check_data(config.data)
         from graphcon.training import commands
 
-        name = Path(recipe).stem if recipe else (config.data.name or "run")
+        name = Path(recipe or config.data.name or "run").stem  # the data may be a file anywhere
         return commands.train(config, name, out, resume, arguments.splits(split, config), seeds, workers, console)
 
     @app.command
@@ -302,8 +302,8 @@ def _training_commands(default: Recipe) -> None:
             workers: Processes that train at a time; seconds are then of trainings beside others.
             out: Where the runs, compare.csv and compare.png go, by default runs/compare-DATA.
         """
-        name = Path(recipe).stem if recipe else (config.data.name or "own")
-        place = out or Path("runs") / f"compare-{Path(name).stem}"
+        name = Path(recipe or config.data.name or "own").stem
+        place = out or Path("runs") / f"compare-{name}"
         _check_folder(place, no_run=True)
         _check_data(config.data)
         from graphcon.experiments import compare_table

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from folders import contents
@@ -67,6 +68,21 @@ def test_several_processes_train_what_one_would_have(here: Path, capsys):
     for seed in range(3):
         weights = Path(f"split-0-seed-{seed}/best.safetensors")
         assert (here / "one" / weights).read_bytes() == (here / "two" / weights).read_bytes()
+
+
+@pytest.mark.parametrize("seeds", ["1", "2"])
+def test_runs_on_a_data_file_elsewhere_are_kept_here(here: Path, seeds: str, monkeypatch):
+    for folder in ("data", "work"):
+        (here / folder).mkdir()
+    graph = nx.karate_club_graph()
+    nx.set_node_attributes(graph, dict(graph.degree()), "degree")
+    nx.write_graphml(graph, here / "data" / "g.graphml")
+    monkeypatch.chdir(here / "work")
+    file = str(here / "data" / "g.graphml")
+    small = [*COMMAND[2:], "--target", "club", "--model.steps", "1"]
+    assert main(["train", "--data", file, *small, "--seeds", seeds]) == 0
+    assert [path.name for path in (here / "data").iterdir()] == ["g.graphml"]
+    assert [path.name for path in (here / "work" / "runs").iterdir()] == ["g"]
 
 
 def test_of_metrics_that_some_runs_do_not_have_the_mean_is_over_the_others():
