@@ -470,7 +470,7 @@ def diagnose(
 def _whole(option: str, text: str) -> tuple[int, ...]:
     """Whole numbers with commas between."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not parts or not all(part.isdigit() and int(part) > 0 for part in parts):
+    if not parts or not all(part.isdecimal() and int(part) > 0 for part in parts):
         raise InputError(f"{option} {text}: must be whole numbers from 1 on, with commas between, as in 2,8,32")
     return tuple(int(part) for part in parts)
 

@@ -114,6 +114,8 @@ def test_given_tables_are_measured(own: Path, monkeypatch, capsys):
         (("train", "--nodes", "nodes.csv"), "--edges is missing"),
         (("train",), "no data: name a recipe"),
         (("train", "cora-gcn", "--split", "some"), "must be a number, several"),
+        (("train", "cora-gcn", "--split", "²"), "--split ²: must be a number"),
+        (("diagnose", "--compare", "gcn", "--depths", "2,²"), "--depths 2,²: must be whole numbers"),
         (("train", "cora-gcn", "--split", "0,1,0"), "names split 0 twice"),
         (("train", "cora-gcn", "--workers", "0", "--seeds", "2"), "--workers 0: must be at least 1"),
         (

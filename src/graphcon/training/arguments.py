@@ -33,7 +33,7 @@ def splits(split: str | None, config: Recipe) -> list[int]:
     if split == "all":
         return list(range(10))
     numbers = split.split(",")
-    if not all(number.isdigit() for number in numbers):
+    if not all(number.isdecimal() for number in numbers):
         raise InputError(f"--split {split}: must be a number, several with commas between, or all")
     chosen = [int(number) for number in numbers]
     twice = [number for number in chosen if chosen.count(number) > 1]
