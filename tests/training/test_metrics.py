@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from graphcon.training.metrics import AreaUnderCurve, LogLoss, mean_and_sd
+from graphcon.training.metrics import AreaUnderCurve, ExplainedShare, LogLoss, mean_and_sd
 
 
 def test_the_area_under_the_curve_is_the_one_against_all_others():
@@ -57,6 +57,20 @@ def test_the_log_loss_of_what_was_held_impossible_is_finite():
     metric = LogLoss()
     metric.update(torch.tensor([[1.0, 0.0]]), torch.tensor([1]))
     assert 10 < float(metric.compute()) < 20
+
+
+def test_the_log_loss_of_a_probability_that_is_no_number_is_none():
+    metric = LogLoss()
+    metric.update(torch.tensor([[0.9, 0.1], [math.nan, math.nan]]), torch.tensor([0, 1]))
+    assert math.isnan(float(metric.compute()))
+
+
+def test_of_a_single_target_no_variance_can_be_explained():
+    metric = ExplainedShare()
+    metric.update(torch.tensor([1.0]), torch.tensor([2.0]))
+    assert math.isnan(float(metric.compute()))
+    metric.update(torch.tensor([4.0]), torch.tensor([4.0]))
+    assert float(metric.compute()) == 0.5
 
 
 def test_the_mean_of_infinite_values_is_infinite_and_their_spread_unknown():

@@ -349,6 +349,25 @@ def test_a_metric_that_some_runs_do_not_have_is_averaged_over_the_others(tmp_pat
     assert not (tmp_path / "more").exists()
 
 
+def test_a_part_with_a_single_value_is_measured_and_its_r2_is_not_defined(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    parts = ["train"] * 8 + ["val", "test"]
+    rows = (f"{i},{i % 3},{i / 2},{part}" for i, part in enumerate(parts))
+    Path("nodes.csv").write_text("\n".join(["id,v,size,part", *rows]))
+    Path("edges.csv").write_text("\n".join(["source,target", *(f"{i},{(i + 1) % 10}" for i in range(10))]))
+    data = "--nodes nodes.csv --edges edges.csv --target size --split-column part"
+    small = "--model.channels 4 --model.steps 1 --trainer.epochs 2 --trainer.threads 1"
+    assert main(["train", *data.split(), *small.split(), "--out", "run"]) == 0
+    assert capsys.readouterr().out.count("nan") == 2
+    assert main(["evaluate", "run"]) == 0
+    assert main(["report", "run"]) == 0
+    Path("new.csv").write_text("id,v,size\na,1,2.0\n")
+    Path("none.csv").write_text("source,target\n")
+    capsys.readouterr()
+    assert main(["evaluate", "run", "--nodes", "new.csv", "--edges", "none.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["given"]["r2"] is None
+
+
 @pytest.mark.parametrize(
     ("shares", "measured"), [("--train 1 --val 0", None), ("--train 0.8 --val 0", "test"), ("--train 0.5", "both")]
 )

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  # as PyTorch's own docs name it
 import torchmetrics
 from torch import Tensor
-from torchmetrics import MeanMetric, Metric, MetricCollection
+from torchmetrics import MeanMetric, Metric, MetricCollection, R2Score
 from torchmetrics.classification import MultilabelAUROC
 from torchmetrics.functional.classification import multilabel_auroc
 from torchmetrics.utilities import dim_zero_cat
@@ -60,7 +60,7 @@ class AreaUnderCurve(MultilabelAUROC):
         preds, target = dim_zero_cat(self.preds), dim_zero_cat(self.target)
         drawn = (target == 1).any(0) & (target == 0).any(0)
         if not drawn.any():
-            return preds.new_tensor(float("nan"))
+            return preds.new_tensor(math.nan)
         return multilabel_auroc(preds[:, drawn], target[:, drawn], int(drawn.sum()), validate_args=False)
 
 
@@ -68,8 +68,12 @@ class LogLoss(MeanMetric):
     """Minus the logarithm of the probability that was given to what is true, as a mean.
 
     Unlike the share of right answers it has no ties: among a few dozen cases it tells two models apart that are right
-    equally often. What was held impossible counts as if it had had the smallest share that float32 can tell from none.
+    equally often. What was held impossible counts as if it had had the smallest share that float32 can tell from none;
+    a probability that is no number makes the mean none.
     """
+
+    def __init__(self) -> None:
+        super().__init__(nan_strategy="disable")  # or it would be left out, as if the others were all
 
     def update(self, preds: Tensor, target: Tensor) -> None:
         if target.dim() == 2:
@@ -77,6 +81,13 @@ class LogLoss(MeanMetric):
         else:
             given = preds.gather(-1, target.unsqueeze(-1))
         super().update(-given.clamp(min=torch.finfo(torch.float32).eps).log())
+
+
+class ExplainedShare(R2Score):
+    """The share of the targets' variance that the answers explain; a single target has none, and the share is NaN."""
+
+    def compute(self) -> Tensor:
+        return super().compute() if self.total > 1 else self.residual.new_tensor(math.nan)
 
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
@@ -112,7 +123,7 @@ def build_metrics(spec: TaskSpec) -> MetricCollection:
     else:
         made["mae"] = torchmetrics.MeanAbsoluteError(num_outputs=1)
         made["rmse"] = torchmetrics.MeanSquaredError(squared=False)
-        made["r2"] = torchmetrics.R2Score()
+        made["r2"] = ExplainedShare()
     return MetricCollection(made, compute_groups=False)
 
 
