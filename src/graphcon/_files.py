@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -41,6 +42,20 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def write_json(path: Path, values: Any) -> None:
     """Writes plain values as JSON."""
     write_whole(path, json.dumps(values, indent=1) + "\n")
+
+
+def defined(values: Any) -> Any:
+    """Plain values with None for every number that is NaN or infinite: JSON has no word for these."""
+    if isinstance(values, dict):
+        return {key: defined(value) for key, value in values.items()}
+    if isinstance(values, list | tuple):
+        return [defined(value) for value in values]
+    return None if isinstance(values, float) and not math.isfinite(values) else values
+
+
+def numbers(values: dict[str, float | None]) -> dict[str, float]:
+    """Metrics as :func:`defined` has left them, with NaN for what is not defined."""
+    return {name: math.nan if value is None else value for name, value in values.items()}
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -2,11 +2,13 @@
 
 import io
 import json
+import math
 import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,12 +22,17 @@ from graphcon.errors import InputError
 from graphcon.report.evidence import Evidence
 from graphcon.training import export, predict, recipes, run
 from graphcon.training.config import DataConfig, ModelConfig, Recipe
+from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
 
 
 def command(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "graphcon.cli", *map(str, arguments)]
     return subprocess.run(line, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def strict_json(text: str) -> dict[str, Any]:
+    return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 
 def test_own_tables_go_all_the_way_to_labels_for_new_ones(own: Path):
@@ -454,6 +461,29 @@ def test_a_metric_that_is_not_defined_is_null_in_json(own: Path, tmp_path: Path,
     tables = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv")]
     capsys.readouterr()
     assert main(["evaluate", str(own / "run"), *tables, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    told = strict_json(capsys.readouterr().out)
     assert told["given"]["auroc"] is None
     assert 0 <= told["given"]["accuracy"] <= 1
+
+
+def test_what_a_run_keeps_of_a_metric_that_is_not_defined_is_null_in_its_files_and_nan_to_those_who_read_them(
+    tmp_path: Path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    parts = ["train"] * 10 + ["val", "test"] * 2
+    rows = (f"{i},{i % 3},{'ab'[i % 2 if part == 'train' else 0]},{part}" for i, part in enumerate(parts))
+    Path("nodes.csv").write_text("\n".join(["id,v,label,part", *rows]))
+    Path("edges.csv").write_text("\n".join(["source,target", *(f"{i},{(i + 1) % 14}" for i in range(14))]))
+    data = "--nodes nodes.csv --edges edges.csv --target label --split-column part --trainer.metric auroc"
+    small = "--model.channels 4 --model.steps 1 --trainer.epochs 2 --trainer.threads 1 --seeds 2 --out runs"
+    for _ in range(2):  # the second time the runs are read
+        assert main(["train", *data.split(), *small.split()]) == 0
+        assert strict_json(Path("runs/metrics.json").read_text())["val"]["auroc"] == {"mean": None, "sd": None, "n": 0}
+    folder = RunFolder(Path("runs/split-0-seed-0"))
+    assert strict_json(folder.metrics_file.read_text())["val"]["auroc"] is None
+    assert strict_json(folder.log_file.read_text().splitlines()[-1])["val"]["auroc"] is None
+    ended = folder.finished()
+    assert ended is not None
+    assert math.isnan(ended["val"]["auroc"])
+    assert math.isnan(folder.records()[-1]["val"]["auroc"])
+    assert main(["report", str(folder.path)]) == 0

@@ -1,7 +1,6 @@
 """The work behind `graphcon train`, `evaluate`, `predict`, `export`, `tune` and `recipes`."""
 
 import json
-import math
 import os
 import shlex
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from graphcon._files import write_json
+from graphcon._files import defined
 from graphcon._processes import check_workers
 from graphcon.errors import InputError
 from graphcon.training import export as exporting
@@ -116,7 +115,7 @@ def evaluate(
             )
         folder = RunFolder.open(path)
         if ended := folder.finished():
-            write_json(folder.metrics_file, ended | result)
+            folder.save_metrics(ended | result)
     else:
         if trained.schema is None:
             raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")
@@ -124,7 +123,7 @@ def evaluate(
             raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
         result = {"given": predicting.score(trained, nodes, edges, graphs)}
     if as_json:
-        print(json.dumps(_defined(result), indent=1))
+        print(json.dumps(defined(result), indent=1))
         return
     table = Table(box=SIMPLE)
     table.add_column("")
@@ -134,14 +133,6 @@ def evaluate(
     for part, values in result.items():
         table.add_row(run.PARTS.get(part, part), *(f"{values[name]:.4f}" for name in names))
     console.print(table)
-
-
-def _defined(result: dict[str, dict[str, float]]) -> dict[str, dict[str, float | None]]:
-    """The metrics with null for what a part does not define: JSON has no word for NaN."""
-    return {
-        part: {name: value if math.isfinite(value) else None for name, value in values.items()}
-        for part, values in result.items()
-    }
 
 
 def predict(

@@ -17,7 +17,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from graphcon._files import held, write_json, write_whole
+from graphcon._files import defined, held, numbers, write_json, write_whole
 from graphcon.errors import InputError
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
@@ -122,6 +122,8 @@ class RunFolder:
             raise self.damaged(file, error) from None
         if not isinstance(values, dict):
             raise self.damaged(file, "it holds no table of values")
+        if file == self.metrics_file:
+            values |= {part: numbers(found) for part, found in values.items() if isinstance(found, dict)}
         return values
 
     def damaged(self, file: Path, why: object) -> InputError:
@@ -144,6 +146,10 @@ class RunFolder:
         if "metric" not in values:
             raise self.damaged(self.metrics_file, "it has no metric")
         return values
+
+    def save_metrics(self, metrics: dict[str, Any]) -> None:
+        """Keeps what a run that has ended came to."""
+        write_json(self.metrics_file, defined(metrics))
 
     def save_checkpoint(self, state: dict[str, Any]) -> None:
         """Keeps everything that going on needs; metrics of older weights go."""
@@ -190,7 +196,7 @@ class RunFolder:
     def log(self, record: dict[str, Any]) -> None:
         """Adds a line to the log."""
         with self.log_file.open("a") as file:
-            file.write(json.dumps(record) + "\n")
+            file.write(json.dumps(defined(record)) + "\n")
 
     def records(self) -> list[dict[str, Any]]:
         """The lines of the log.
@@ -210,7 +216,7 @@ class RunFolder:
                     f"{self.log_file}, line {number}: is not what was written there. Delete the line, the other files "
                     "do not need it"
                 )
-            found.append(record)
+            found.append(record | {"val": numbers(record["val"])} if "val" in record else record)
         return found
 
     def seconds(self) -> float:

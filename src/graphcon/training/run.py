@@ -89,7 +89,7 @@ def train(
             return None
         result = _result(fitted, model) | measure(model, dataset, spec, recipe, fabric)
         if fabric.is_global_zero:
-            write_json(folder.metrics_file, result)
+            folder.save_metrics(result)
         return result
 
 
