@@ -211,6 +211,22 @@ def test_a_trial_whose_metric_is_not_defined_has_failed(tiny: Recipe, tmp_path: 
     assert (found.trials, found.failed, found.value) == (3, 2, 0.5)
 
 
+def test_a_search_by_what_the_validation_part_does_not_define_says_so_in_the_end(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    parts = ["train"] * 10 + ["val"] * 4  # those for validation are of one class, which has no area under the curve
+    rows = (f"{i},{i % 3},{'ab'[i % 2 if part == 'train' else 0]},{part}" for i, part in enumerate(parts))
+    Path("nodes.csv").write_text("\n".join(["id,v,label,part", *rows]))
+    Path("edges.csv").write_text("\n".join(["source,target", *(f"{i},{(i + 1) % 14}" for i in range(14))]))
+    data = "--nodes nodes.csv --edges edges.csv --target label --split-column part --trainer.metric auroc"
+    small = "--model.channels 4 --model.steps 1 --trainer.epochs 2 --trainer.threads 1 --trials 2"
+    line = ["tune", *data.split(), *small.split()]
+    assert main([*line, "--out", "study"]) == 2
+    assert "all 2 failed, for the loss became infinite or the validation part does not define auroc" in (
+        capsys.readouterr().err
+    )
+    assert main([*line, "--out", "other", "--metric", "log_loss"]) == 0
+
+
 def test_trials_are_compared_by_another_metric_than_epochs_are_selected_by(tiny: Recipe, tmp_path: Path):
     trainer = replace(tiny.trainer, epochs=12, metric="log_loss")
     recipe = replace(tiny, trainer=trainer, search={"optimizer.lr": [0.02]})

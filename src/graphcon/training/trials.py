@@ -139,10 +139,9 @@ class Trials:
         fitted = fit_loop(model, dataset, spec, recipe, fabric, None, told, within)
         if fitted.stopped == "interrupted":
             raise KeyboardInterrupt
-        assert fitted.value is not None
-        same = self.metric == self.selects
-        value = fitted.value if same else measure(model, dataset, spec, recipe, fabric)["val"][self.metric]
-        return value, fitted.stopped == "pruned"
+        if self.metric != self.selects:
+            return measure(model, dataset, spec, recipe, fabric)["val"][self.metric], False
+        return math.nan if fitted.value is None else fitted.value, fitted.stopped == "pruned"
 
     def _load(self, data: DataConfig) -> list[GraphDataset]:
         return [load_dataset(replace(data, split=split), with_test=False)[0] for split in self.splits]

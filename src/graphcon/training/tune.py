@@ -101,7 +101,10 @@ def tune(
             found = _outcome(optuna, study, trained, folder)
             number += len(drawn)
         if found is None:
-            raise InputError(f"no trial came to its end: all {trials} failed. Narrow the search")
+            raise InputError(
+                f"no trial came to its end: all {trials} failed, for the loss became infinite or the validation part "
+                f"does not define {trained.metric}. Narrow the search, or compare by another metric"
+            )
         again = _finalists(study, finalists, trainers) if finalists > 1 else []
         return _best_of(again, study, found, folder) if again else found
 
