@@ -10,6 +10,7 @@ import pytest
 from matplotlib.image import imread
 
 from graphcon.cli import main
+from graphcon.training import recipe_list
 
 
 def graphcon(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -104,6 +105,12 @@ def test_waiting_threads_leave_their_cores_to_others_unless_told_how_to_wait(giv
         monkeypatch.setenv(name, value)
     assert main(["--version"]) == 0
     assert os.environ.get("GOMP_SPINCOUNT") == spins
+
+
+def test_an_arithmetic_slip_of_ours_is_not_told_as_if_the_user_had_made_it(monkeypatch):
+    monkeypatch.setattr(recipe_list, "list_recipes", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["recipes"])
 
 
 def test_help_and_version(tmp_path: Path):

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from graphcon import __version__
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
-from graphcon.errors import InputError, ProcessError
+from graphcon.errors import InputError, LossError, ProcessError
 from graphcon.training import arguments
 from graphcon.training.config import DataConfig, Metric, Recipe
 
@@ -664,7 +664,7 @@ def main(argv: list[str] | None = None) -> int:
     except InputError as error:
         print(f"graphcon: {error}", file=sys.stderr)
         return 2
-    except (ArithmeticError, ProcessError) as error:
+    except (LossError, ProcessError) as error:
         print(f"graphcon: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The error a user can cure."""
+"""The errors that the command line tells without a traceback. Nothing here imports PyTorch."""
 
 
 class InputError(ValueError):
@@ -7,6 +7,10 @@ class InputError(ValueError):
     The message names it, the rule it breaks and the cure. The command line prints it without a traceback and leaves
     with exit code 2.
     """
+
+
+class LossError(ArithmeticError):
+    """The loss, or a weight, became NaN or infinite."""
 
 
 class ProcessError(RuntimeError):

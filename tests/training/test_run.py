@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from graphcon.errors import InputError
+from graphcon.errors import InputError, LossError
 from graphcon.training import loop, recipes, run
 from graphcon.training.config import OptimizerConfig, Recipe, ScheduleConfig, TrainerConfig
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
-from graphcon.training.loop import LossError
 from graphcon.training.model import build
 from graphcon.training.schedule import build_optimizer
 from graphcon.training.spec import TaskSpec, targets_of

@@ -8,8 +8,8 @@ import pytest
 
 from folders import contents
 from graphcon.cli import main
+from graphcon.errors import LossError
 from graphcon.training import run, several
-from graphcon.training.loop import LossError
 
 COMMAND = ["train", "cora-gcn", "--trainer.epochs", "1", "--model.channels", "4", "--trainer.threads", "1"]
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import Module
 
 from graphcon.data import GraphDataset
-from graphcon.errors import InputError
+from graphcon.errors import InputError, LossError
 from graphcon.training import metrics as measures
 from graphcon.training.batches import Batches, mix
 from graphcon.training.config import Recipe, TrainerConfig
@@ -27,10 +27,6 @@ from graphcon.training.spec import TaskSpec, training_targets
 
 #: What helps where a loss becomes infinite.
 TAMED = "Smaller optimizer.lr, optimizer.clip = 1.0, more damping model.alpha or smaller model.dt tame it"
-
-
-class LossError(ArithmeticError):
-    """The loss, or a weight, became NaN or infinite."""
 
 
 class Reporter(Protocol):

@@ -13,12 +13,11 @@ from rich.table import Table
 
 from graphcon._files import defined, write_json
 from graphcon._processes import in_processes, threads_each, told_to_stop
-from graphcon.errors import InputError
+from graphcon.errors import InputError, LossError
 from graphcon.training import metrics as measures
 from graphcon.training import run
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
-from graphcon.training.loop import LossError
 from graphcon.training.progress import reporting, show_warnings_plainly
 from graphcon.training.resume import check_same
 

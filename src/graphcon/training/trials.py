@@ -11,13 +11,13 @@ from typing import Any
 import torch
 
 from graphcon.data import GraphDataset
-from graphcon.errors import InputError
+from graphcon.errors import InputError, LossError
 from graphcon.training import metrics as measures
 from graphcon.training import recipes
 from graphcon.training.batches import mix
 from graphcon.training.config import DataConfig, Recipe
 from graphcon.training.load_data import load_dataset, what_is_read
-from graphcon.training.loop import LossError, Reporter, fit_loop
+from graphcon.training.loop import Reporter, fit_loop
 from graphcon.training.model import build
 from graphcon.training.run import make_fabric, measure
 from graphcon.training.spec import TaskSpec
