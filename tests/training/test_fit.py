@@ -1,9 +1,12 @@
 """A model of one's own, trained from Python."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import torch
+from lightning_fabric import Fabric
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
 
@@ -12,6 +15,8 @@ from graphcon import GraphCON
 from graphcon.data import Split
 from graphcon.errors import InputError
 from graphcon.models import GraphCONNet
+from graphcon.training.batches import Batches
+from graphcon.training.config import DataConfig
 
 
 def test_a_model_of_ones_own_is_fitted_by_the_same_loop():
@@ -45,6 +50,14 @@ def test_fitting_leaves_the_random_numbers_of_others_alone():
     before = torch.get_rng_state()
     graphcon.fit(model, _small_graph(), epochs=2)
     assert torch.equal(before, torch.get_rng_state())
+
+
+def test_the_graph_of_the_user_stays_on_its_device():
+    dataset = graphcon.data.convert.from_pyg(_small_graph())
+    elsewhere = SimpleNamespace(device=torch.device("meta"))
+    (batch,) = Batches(dataset, DataConfig(), 0, cast(Fabric, elsewhere)).of("train")
+    assert batch.data.x.device.type == "meta"
+    assert dataset.data.x.device.type == "cpu"
 
 
 def test_a_fitted_model_is_measured_on_any_part_and_left_as_it_is():

@@ -1,6 +1,7 @@
 """Batches of a part: the whole graph with some of its nodes, a piece of it, or some of the graphs."""
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, NamedTuple, Protocol, cast
 
 import torch
@@ -63,7 +64,7 @@ class Batches:
         self._pieces: Pieces | None = None
         self._loaders: dict[str, Any] = {}
         if dataset.split.unit == "node":
-            self._whole = dataset.data.to(str(fabric.device))
+            self._whole = copy(dataset.data).to(str(fabric.device))  # PyG moves a graph in place, and it is the user's
             self._index = {part: index.to(fabric.device) for part, index in dataset.split.parts()}
             self._pieces = _pieces(self._whole, self._index["train"], config, seed)
             return
