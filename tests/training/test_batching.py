@@ -80,8 +80,9 @@ def test_impossible_clusters_are_refused(clusters: int, per_batch: int):
         ClusterBatches(_graph(), TRAIN, clusters, per_batch, 0)
 
 
-def test_with_all_neighbours_the_estimate_is_the_whole_forward_whatever_the_history():
-    graph, model = _graph(), _gcn().eval()
+@pytest.mark.parametrize("act_on", ["first", "last", "none"])
+def test_with_all_neighbours_the_estimate_is_the_whole_forward_whatever_the_history(act_on: str):
+    graph, model = _graph(), _gcn(act="tanh", act_on=act_on).eval()
     batches = HistoryBatches(graph, TRAIN, 7, neighbors=40, seed=0)
     batches.kept = torch.randn(3, 40, 8)
     expected = model(graph.x, graph.edge_index)

@@ -135,11 +135,7 @@ class GraphNet(Module):
             kwargs["edge_attr"] = self._seen_from_each_other(pos, edge_index, batch)
         nodewise = {"batch": batch, "pos": pos}
         kwargs |= {name: value for name, value in nodewise.items() if name in self.takes and value is not None}
-        x = self._act("last", self.embed(x, edge_index, x_categories, **kwargs))
-        if self.task == "graph":
-            _check_batch(batch, x)
-            x = READOUTS[self.readout](x, batch, batch_size)
-        return self.decoder(self.output_dropout(x))
+        return self.decode(self.embed(x, edge_index, x_categories, **kwargs), batch, batch_size)
 
     def embed(self, x: Tensor | None, edge_index: Any, x_categories: Tensor | None = None, **kwargs: Any) -> Tensor:
         """The last state of the core, ``[nodes, hidden_channels]``."""
@@ -152,6 +148,14 @@ class GraphNet(Module):
         if not torch.compiler.is_compiling():
             check_inputs(self.encoder, x, x_categories)
         return self._act("first", self.encoder(x, x_categories))
+
+    def decode(self, x: Tensor, batch: Tensor | None = None, batch_size: int | None = None) -> Tensor:
+        """The output from the last state of the core, ``[nodes or graphs, out_channels]``."""
+        x = self._act("last", x)
+        if self.task == "graph":
+            _check_batch(batch, x)
+            x = READOUTS[self.readout](x, batch, batch_size)
+        return self.decoder(self.output_dropout(x))
 
     def _act(self, place: str, x: Tensor) -> Tensor:
         return cast(Callable[[Tensor], Tensor], self.core.act)(x) if place == self.act_on else x

@@ -79,7 +79,7 @@ class HistoryBatches:
             mixed = few.sums(x - past[seen], len(asked)) + around.of(asked).sums(past, len(asked))
             past[seen] = x.detach()
             x = core.dropout(core.act(norm(conv.lin(mixed) if conv.bias is None else conv.lin(mixed) + conv.bias)))
-        return model.in_units(model.net.decoder(model.net.output_dropout(x)))
+        return model.in_units(model.net.decode(x))
 
     def _neighbours(self, conv: GCNConv) -> "Neighbours":
         if self.around is None:
