@@ -1,7 +1,8 @@
-"""Calling any model with what its forward names."""
+"""Calling any model: with what its forward names, and as it is when it is measured."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +29,18 @@ def arguments(model: Module, data: Data) -> dict[str, Any]:
         "pos": data.get("pos"),
     }
     return {name: value for name, value in available.items() if name in names and value is not None}
+
+
+@contextmanager
+def evaluating(model: Module) -> Iterator[None]:
+    """Within this context there is no dropout; afterwards every module is as it was, frozen parts too."""
+    before = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in before:
+            module.training = training
 
 
 @lru_cache

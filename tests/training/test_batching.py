@@ -96,6 +96,15 @@ def test_with_an_exact_history_few_neighbours_give_the_whole_forward():
         torch.testing.assert_close(batch.run(model), model(graph.x, graph.edge_index)[batch.nodes])
 
 
+def test_a_part_that_is_frozen_stays_so_when_the_history_begins():
+    graph, model = _graph(), _gcn(dropout=0.5)
+    model.net.encoder.eval()
+    (batch,) = HistoryBatches(graph, TRAIN, 20, neighbors=2, seed=0).of(0)
+    batch.run(model)
+    assert not model.net.encoder.training
+    assert model.net.core.dropout.training
+
+
 def test_the_history_holds_what_was_computed_last():
     graph, model = _graph(), _gcn().eval()
     batches = HistoryBatches(graph, TRAIN, 20, neighbors=40, seed=0)

@@ -13,6 +13,8 @@ from torch import Tensor
 from torch.nn import Module
 from torch_geometric.nn import MessagePassing
 
+from graphcon._calling import evaluating as evaluating  # beside the other ways to look at a model
+
 
 def find_core(model: Module) -> Module | None:
     """The outermost module that tells its own states, or None."""
@@ -100,18 +102,6 @@ def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
 def first(value: Any) -> Tensor:
     """The features, where a layer takes or gives them in a tuple with other things."""
     return value if isinstance(value, Tensor) else first(value[0])
-
-
-@contextmanager
-def evaluating(model: Module) -> Iterator[None]:
-    """Within this context there is no dropout; afterwards every module is as it was."""
-    before = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module, training in before:
-            module.training = training
 
 
 def check_rows(state: Tensor, nodes: int) -> Tensor:

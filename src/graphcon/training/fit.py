@@ -13,6 +13,7 @@ from lightning_fabric import Fabric
 from torch.nn import Module
 from torch_geometric.data import Data
 
+from graphcon._calling import evaluating
 from graphcon._files import write_json
 from graphcon.data import GraphDataset, Split, convert
 from graphcon.errors import InputError
@@ -137,14 +138,9 @@ def evaluate(
     if part not in parts:
         raise InputError(f"part={part!r}: {dataset.name} has {', '.join(parts)}")
     fabric, spec = _fabric(accelerator, precision), TaskSpec.of(dataset)
-    modes = {module: module.training for module in model.modules()}  # some may be frozen, others not
     batches = Batches(dataset, DataConfig(batch_size=batch_size), seed, fabric)
-    try:
-        with _own_random_numbers(fabric):
-            return measure_part(fabric.setup_module(model), batches, spec, part, build_metrics(spec).to(fabric.device))
-    finally:
-        for module, training in modes.items():
-            module.training = training
+    with evaluating(model), _own_random_numbers(fabric):
+        return measure_part(fabric.setup_module(model), batches, spec, part, build_metrics(spec).to(fabric.device))
 
 
 def _taken(data: GraphDataset | Data | Sequence[Data], split: Split | None, seed: int) -> GraphDataset:

@@ -11,6 +11,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
+from graphcon._calling import evaluating
 from graphcon.errors import InputError
 from graphcon.models import Stack
 from graphcon.training.batches import generator, unwrapped
@@ -175,11 +176,7 @@ def _convolutions(model: Module) -> tuple[Stack, list[GCNConv]]:
 
 def _exact(model: TaskModel, data: Data) -> Tensor:
     """All states of all nodes, without dropout."""
-    training = model.training
-    model.eval()
-    with torch.no_grad():
+    with evaluating(model), torch.no_grad():
         start = model.net.start(data.x, data.get("x_categories"))
         weight = {} if data.get("edge_weight") is None else {"edge_weight": data.edge_weight}
-        states = cast(Stack, model.net.core).trajectory(start, data.edge_index, **weight)
-    model.train(training)
-    return states
+        return cast(Stack, model.net.core).trajectory(start, data.edge_index, **weight)
