@@ -18,7 +18,7 @@ from graphcon.training.config import OptimizerConfig, Recipe, ScheduleConfig, Tr
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
 from graphcon.training.model import build
-from graphcon.training.schedule import build_optimizer
+from graphcon.training.schedule import Schedule, build_optimizer
 from graphcon.training.spec import TaskSpec, targets_of
 
 
@@ -264,6 +264,18 @@ def test_every_optimiser_and_schedule_lowers_the_loss(tiny: Recipe, tmp_path: Pa
     run.train(recipe, tmp_path / "run")
     losses = [json.loads(line)["loss"] for line in (tmp_path / "run/log.jsonl").open()]
     assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("every", [1, 5, 8])
+def test_plateau_waits_for_its_patience_in_epochs_however_seldom_it_is_told_of_one(every: int):
+    optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], 0.1)
+    schedule = Schedule(ScheduleConfig("plateau", patience=20), optimizer, "min")
+    rates = {}
+    for epoch in range(every, 80, every):
+        schedule.validated(1.0, epoch)
+        rates[epoch - every] = schedule.lr  # by the epochs since the first, which was the best
+    waited = next(epochs for epochs, rate in rates.items() if rate < 0.1)
+    assert 20 < waited <= 20 + every
 
 
 def test_mixed_precision_trains_too(tiny: Recipe, tmp_path: Path):

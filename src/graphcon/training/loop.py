@@ -110,7 +110,7 @@ def fit_loop(
         if batches.has("val") and (progress.epoch % every == 0 or last):
             value = evaluate(wrapped, batches, spec, "val", quick)[metric]
             record["val"] = {metric: value}
-            schedule.validated(value)
+            schedule.validated(value, progress.epoch)
             if measures.is_better(metric, value, progress.best_value):
                 progress.best_epoch, progress.best_value = progress.epoch, value
                 progress.best = {name: t.detach().clone() for name, t in model.state_dict().items()}

@@ -75,10 +75,13 @@ class Schedule:
             for group in self.optimizer.param_groups:
                 group["lr"] = rate
 
-    def validated(self, value: float) -> None:
-        """Tells `plateau` the validation metric."""
+    def validated(self, value: float, epoch: int) -> None:
+        """Tells `plateau` the validation metric after an epoch."""
         if self.plateau is not None:
+            # It takes every call for an epoch; those since the last validation have been no better either.
+            self.plateau.num_bad_epochs += epoch - self.plateau.last_epoch - 1
             self.plateau.step(value)
+            self.plateau.last_epoch = epoch
 
     def state_dict(self) -> dict:
         """What going on needs."""
