@@ -8,12 +8,16 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import torch
+from lightning_fabric import Fabric
 
 from graphcon.errors import InputError, LossError
 from graphcon.training import loop, recipes, run
+from graphcon.training.batches import Batches
 from graphcon.training.config import OptimizerConfig, Recipe, ScheduleConfig, TrainerConfig
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
@@ -181,6 +185,66 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tiny: Recipe, tmp_path: Path):
     state = RunFolder(tmp_path / "run").load_checkpoint()
     assert state is not None
     assert state["epoch"] == log.read_text().count("\n")
+
+
+def test_two_processes_that_are_stopped_through_one_of_them_go_on_to_the_same_bits(molecules: Recipe, tmp_path: Path):
+    recipe = replace(
+        molecules,
+        data=replace(molecules.data, limit=40, batch_size=8),
+        trainer=replace(molecules.trainer, epochs=60, patience=0, devices=2),
+    )
+    (tmp_path / "r.toml").write_text(recipes.to_toml(recipe))
+    command = [sys.executable, "-m", "graphcon.cli", "train"]
+    fresh = [*command, str(tmp_path / "r.toml"), "--out"]
+    subprocess.run([*fresh, str(tmp_path / "undisturbed")], check=True, capture_output=True)
+    process = subprocess.Popen([*fresh, str(tmp_path / "stopped")], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    log = tmp_path / "stopped/log.jsonl"
+    while process.poll() is None and (not log.exists() or log.read_text().count("\n") < 3):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=120)
+    assert process.returncode == 130, error
+    assert log.read_text().count("\n") < 60
+    subprocess.run([*command, "--resume", str(tmp_path / "stopped")], check=True, capture_output=True)
+    assert _everything(tmp_path / "stopped") == _everything(tmp_path / "undisturbed")
+
+
+def test_a_loss_that_is_no_number_in_one_process_ends_all_with_that_word(molecules: Recipe, tmp_path: Path):
+    (tmp_path / "r.toml").write_text(recipes.to_toml(replace(molecules, data=replace(molecules.data, limit=40))))
+    (tmp_path / "program.py").write_text(
+        "import os, sys\n"
+        "from graphcon.cli import main\n"
+        "from graphcon.training import metrics\n"
+        "build = metrics.build_loss\n"
+        "worse = float('nan') if os.environ.get('LOCAL_RANK') == '1' else 1.0\n"
+        "metrics.build_loss = lambda *a: lambda out, y: worse * build(*a)(out, y).detach() + 0 * out.sum()\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    line = [sys.executable, "program.py", "train", "r.toml", "--devices", "2", "--out", "run"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "graphcon: the loss became nan in epoch 1. Smaller optimizer.lr" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_each_of_two_processes_has_its_share_in_the_order_of_the_seed_and_the_epoch(molecules: Recipe):
+    dataset, _ = load_dataset(replace(molecules.data, limit=40))
+
+    def shares(seed: int, *epochs: int) -> list[torch.Tensor]:
+        """The targets that each process sees in the last of some epochs."""
+        seen = []
+        for rank in range(2):
+            one = SimpleNamespace(world_size=2, global_rank=rank, to_device=lambda data: data)
+            batches = Batches(dataset, molecules.data, seed, cast(Fabric, one))
+            every = [torch.cat([batch.targets for batch in batches.of("train", epoch)]) for epoch in epochs]
+            seen.append(every[-1].flatten())
+        return seen
+
+    first = shares(0, 3)
+    assert torch.cat(first).sort().values.equal(targets_of(dataset, "train").flatten().sort().values)
+    assert all(map(torch.equal, first, shares(0, 0, 1, 2, 3)))
+    for other in (shares(0, 4), shares(1, 3), shares(1, 2)):
+        assert not any(map(torch.equal, first, other))
 
 
 def test_a_finished_run_goes_on_with_more_epochs(tiny: Recipe, tmp_path: Path):

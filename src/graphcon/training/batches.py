@@ -9,6 +9,7 @@ from lightning_fabric import Fabric
 from lightning_fabric.wrappers import is_wrapped
 from torch import Tensor
 from torch.nn import Module
+from torch.utils.data import DistributedSampler
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
@@ -59,10 +60,11 @@ class Batches:
     """
 
     def __init__(self, dataset: GraphDataset, config: DataConfig, seed: int, fabric: Fabric):
-        self.dataset, self.seed = dataset, seed
+        self.dataset, self.seed, self.fabric = dataset, seed, fabric
         self._whole: Data | None = None
         self._pieces: Pieces | None = None
-        self._loaders: dict[str, Any] = {}
+        self._loaders: dict[str, DataLoader] = {}
+        self._share: DistributedSampler | None = None
         if dataset.split.unit == "node":
             self._whole = copy(dataset.data).to(str(fabric.device))  # PyG moves a graph in place, and it is the user's
             self._index = {part: index.to(fabric.device) for part, index in dataset.split.parts()}
@@ -76,16 +78,20 @@ class Batches:
         self._order = torch.Generator()
         for part, index in dataset.split.parts():
             if len(index):
-                loader = DataLoader(
-                    dataset.part(part),  # pyright: ignore[reportArgumentType]  # a sequence of graphs is enough
+                graphs: Any = dataset.part(part)  # a sequence of graphs is enough
+                train = part == "train"
+                # Every process measures the whole of a part: shares of unequal size would bias the metrics.
+                if train and fabric.world_size > 1:
+                    self._share = DistributedSampler(graphs, fabric.world_size, fabric.global_rank)
+                self._loaders[part] = DataLoader(
+                    graphs,
                     batch_size=config.batch_size,
-                    shuffle=part == "train",
+                    shuffle=train and self._share is None,
+                    sampler=self._share if train else None,
                     num_workers=config.workers,
-                    generator=self._order if part == "train" else None,
+                    generator=self._order if train else None,
                     persistent_workers=config.workers > 0,
                 )
-                # Every process measures the whole of a part: shares of unequal size would bias the metrics.
-                self._loaders[part] = fabric.setup_dataloaders(loader, use_distributed_sampler=part == "train")
 
     def has(self, part: str) -> bool:
         """Whether there is anything in a part."""
@@ -116,9 +122,10 @@ class Batches:
             return
         if part == "train":
             self._order.manual_seed(mix(self.seed, epoch))
-            if hasattr(sampler := getattr(self._loaders[part], "sampler", None), "set_epoch"):
-                sampler.set_epoch(epoch)  # pyright: ignore[reportOptionalMemberAccess]  # it has it
-        for data in self._loaders[part]:
+            if self._share is not None:  # Fabric's own would count the epochs anew in a run that is resumed
+                self._share.set_epoch(mix(self.seed, epoch))
+        for graphs in self._loaders[part]:
+            data: Any = self.fabric.to_device(graphs)
             there = has_target(data.y)
             yield Batch(data, None if there.all() else there)
 

@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from lightning_fabric import Fabric
@@ -99,7 +99,8 @@ def fit_loop(
     while stopped == "epochs" and progress.epoch < trainer.epochs:
         torch.manual_seed(mix(recipe.seed, progress.epoch))
         wrapped.train()
-        loss = _train_epoch(wrapped, batches, criterion, optimizer, schedule, recipe, fabric, progress.epoch)
+        own = _train_epoch(wrapped, batches, criterion, optimizer, schedule, recipe, fabric, progress.epoch)
+        loss = _mean_of_all(fabric, own)
         progress.epoch += 1
         record: dict[str, Any] = {"epoch": progress.epoch, "loss": loss, "lr": schedule.lr}
         if not math.isfinite(loss):
@@ -125,7 +126,7 @@ def fit_loop(
             stopped = "pruned"
         else:
             stopped = _why_over(trainer, progress, schedule)
-            if stopped == "epochs" and stop_requested():
+            if stopped == "epochs" and _mean_of_all(fabric, stop_requested()):
                 stopped = "interrupted"
         ended = stopped != "epochs" or last
         if folder is not None and (ended or time.monotonic() - saved_at >= trainer.checkpoint_seconds):
@@ -170,6 +171,13 @@ def _train_epoch(
         optimizer.step()
         total, count = total + loss.item() * len(out), count + len(out)
     return total / max(count, 1)
+
+
+def _mean_of_all(fabric: Fabric, value: float) -> float:
+    """The mean over all processes: what one of them sees makes all stop, and none waits for another that has gone."""
+    if fabric.world_size == 1:
+        return value
+    return float(cast(Tensor, fabric.all_reduce(torch.tensor(float(value)))))
 
 
 @torch.no_grad()
