@@ -348,8 +348,7 @@ def _training_commands(default: Recipe) -> None:
             metric: What trials are compared by, of the models that --trainer.metric has selected; the same by default.
             finalists: How many of the best trials are trained once more, with three other seeds on every split; the
                 best of these is taken. Of many trials the best has also been lucky.
-            workers: Processes that train at a time, a trial each; trials of the same time are drawn without knowing
-                each other.
+            workers: Processes that train at a time, a trial each; trials that run together are drawn independently.
         """
         name = Path(recipe or config.data.name or "own").stem
         place = out or Path("runs") / f"tune-{name}"

@@ -74,7 +74,7 @@ def fit(
         accelerator (str, optional): ``cpu``, ``cuda``, ``mps`` or ``auto``. (default: :obj:`"cpu"`)
         seed (int, optional): Seed of the batches and the dropout; what you draw yourself is not touched by
             it. (default: :obj:`0`)
-        out (str or Path, optional): A folder for the log and the checkpoints; one of the same training is gone on with.
+        out (str or Path, optional): A folder for the log and the checkpoints; the same training resumes there.
             The model is yours to build: ``graphcon.load`` is for the folders of ``graphcon train``.
         reporter (optional): Its ``epoch(record)`` is called after every epoch.
 

@@ -77,7 +77,7 @@ def fit_loop(
         spec: The task.
         recipe: Optimiser, schedule, trainer and seed.
         fabric: Devices and precision.
-        folder: Where the log and the checkpoints go; what is there is gone on from.
+        folder: Where the log and the checkpoints go; a training that is there is resumed.
         reporter: Whom to tell how it goes.
         prune: Asked after every validation whether to give up, with the epoch and the metric.
     """

@@ -18,16 +18,15 @@ class ConsoleReporter:
     """Shows the epochs of one run.
 
     Args:
-        console: Where.
         epochs: How many there are at the most.
         label: What is trained.
         progress: The bar, where the console is a terminal.
     """
 
-    def __init__(self, console: Console, epochs: int, label: str, progress: Progress | None):
-        self.console, self.epochs, self.label, self.progress = console, epochs, label, progress
+    def __init__(self, epochs: int, label: str, progress: Progress | None):
+        self.epochs, self.label, self.progress = epochs, label, progress
         self.task = None if progress is None else progress.add_task(label, total=epochs, figures="")
-        self.shown, self.began, self.val = 0.0, time.monotonic(), ""
+        self.shown, self.val = 0.0, ""
 
     def epoch(self, record: dict[str, Any]) -> None:
         """Called after every epoch."""
@@ -49,7 +48,7 @@ class ConsoleReporter:
 def reporting(console: Console) -> Iterator[Any]:
     """Yields a function that makes a reporter for a run: ``make(label, epochs)``."""
     if not console.is_terminal:
-        yield lambda label, epochs: ConsoleReporter(console, epochs, label, None)
+        yield lambda label, epochs: ConsoleReporter(epochs, label, None)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -60,7 +59,7 @@ def reporting(console: Console) -> Iterator[Any]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=False) as progress:
-        yield lambda label, epochs: ConsoleReporter(console, epochs, label, progress)
+        yield lambda label, epochs: ConsoleReporter(epochs, label, progress)
 
 
 def show_warnings_plainly() -> None:

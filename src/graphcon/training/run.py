@@ -100,7 +100,7 @@ def finish(
     threads: int | None = None,
     reporter: Callable[[Recipe, GraphDataset, TaskSpec, TaskModel], Reporter] | None = None,
 ) -> dict[str, Any] | None:
-    """What one of several runs comes to: trained, gone on with where it was stopped, or read where it has ended.
+    """What one of several runs comes to: trained, resumed where it was stopped, or read where it has ended.
 
     Args:
         recipe: The recipe.

@@ -62,7 +62,7 @@ def tune(
 
     Args:
         recipe: The recipe.
-        out: The folder of the study; one that is there is gone on with.
+        out: The folder of the study; a search that is there is resumed.
         trials: How many trials there are to be in all.
         reporter: Makes whom to tell how a trial goes, from its name, where there is one process.
         splits: The splits a trial is trained on, where the mean of their validations is what counts. (default: the
@@ -71,7 +71,7 @@ def tune(
         metric: What trials are compared by, of the models that ``trainer.metric`` has selected. (default: the same)
         finalists: How many of the best trials are trained once more, with three other seeds on every
             split; the best of these is what was found. (default: the best trial is)
-        workers: Number of processes: so many trials are trained at a time, each drawn without knowing the others.
+        workers: Number of processes: so many trials are trained at a time, and drawn independently.
         tell: Told a line about every trial that has ended, where there are several processes.
     """
     for option, number in (("--trials", trials), ("--finalists", finalists)):
@@ -204,7 +204,7 @@ def _best_of(finalists: list[Finalist], study: Any, found: Tuned, folder: RunFol
 
 
 def _study(optuna: Any, folder: RunFolder, trained: Trials) -> Any:
-    """The study in a folder, new or to be gone on with."""
+    """The study in a folder, new or resumed."""
     file = folder.path / "study.log"
     _drop_half_a_line(file)
     # Who dies while it writes leaves this behind, and Optuna would wait for it forever.
