@@ -40,8 +40,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def write_json(path: Path, values: Any) -> None:
-    """Writes plain values as JSON."""
-    write_whole(path, json.dumps(values, indent=1) + "\n")
+    """Writes plain values as JSON, null for what is not finite."""
+    write_whole(path, json.dumps(defined(values), indent=1, allow_nan=False) + "\n")
 
 
 def defined(values: Any) -> Any:
@@ -53,8 +53,8 @@ def defined(values: Any) -> Any:
     return None if isinstance(values, float) and not math.isfinite(values) else values
 
 
-def numbers(values: dict[str, float | None]) -> dict[str, float]:
-    """Metrics as :func:`defined` has left them, with NaN for what is not defined."""
+def numbers(values: dict[str, Any]) -> dict[str, Any]:
+    """Values as :func:`defined` has left them, with NaN for what is not defined."""
     return {name: math.nan if value is None else value for name, value in values.items()}
 
 

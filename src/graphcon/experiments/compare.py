@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from graphcon._files import write_json
+from graphcon._files import numbers, write_json
 from graphcon._processes import in_processes, threads_each, told_to_stop
 from graphcon.data import GraphDataset
 from graphcon.diagnostics import dirichlet_energy, effective_rank
@@ -169,7 +169,7 @@ def _in_a_process(cell: Cell, recipe: Recipe, out: Path, threads: int) -> Row | 
 
 def _row(file: Path) -> Row:
     try:
-        return Row(**json.loads(file.read_text()))
+        return Row(**numbers(json.loads(file.read_text())))
     except (TypeError, ValueError):
         raise InputError(
             f"{file}: is not what was written there. Delete it: the same command measures the run again"

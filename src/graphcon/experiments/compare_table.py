@@ -180,6 +180,6 @@ def _words(option: str, text: str) -> list[str]:
 
 def _numbers(option: str, text: str) -> list[int]:
     words = _words(option, text)
-    if not all(word.isdigit() and int(word) > 0 for word in words):
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
         raise InputError(f"{option} {text}: must be whole numbers from 1 on, with commas between, e.g. 2,8,32")
     return sorted({int(word) for word in words})

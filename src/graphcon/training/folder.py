@@ -149,7 +149,7 @@ class RunFolder:
 
     def save_metrics(self, metrics: dict[str, Any]) -> None:
         """Keeps what a run that has ended came to."""
-        write_json(self.metrics_file, defined(metrics))
+        write_json(self.metrics_file, metrics)
 
     def save_checkpoint(self, state: dict[str, Any]) -> None:
         """Keeps everything that going on needs; metrics of older weights go."""

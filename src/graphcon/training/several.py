@@ -11,7 +11,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from graphcon._files import defined, write_json
+from graphcon._files import write_json
 from graphcon._processes import in_processes, threads_each, told_to_stop
 from graphcon.errors import InputError, LossError
 from graphcon.training import metrics as measures
@@ -121,7 +121,7 @@ def _conclude(outcomes: Mapping[Path, dict[str, Any] | LossError], folder: Path,
     results = [outcome for outcome in outcomes.values() if isinstance(outcome, dict)]
     if results:
         summary = aggregate(results)
-        write_json(folder / "metrics.json", defined(summary))
+        write_json(folder / "metrics.json", summary)
         told = f"{len(results)} runs, mean ± sd; epochs selected on validation {results[0]['metric']}"
         console.print(told, highlight=False, style="italic")
         console.print(_table(summary))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graphcon._files import defined, write_json, write_whole
+from graphcon._files import write_json, write_whole
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training import recipes
@@ -170,7 +170,7 @@ def _outcome(optuna: Any, study: Any, trained: Trials, folder: RunFolder) -> Tun
         "failed": states.count("FAIL"),
         "importance": importance,
     }
-    write_json(folder.path / "study.json", defined(result))
+    write_json(folder.path / "study.json", result)
     return Tuned(best, study.best_value, metric, len(states), states.count("PRUNED"), states.count("FAIL"), importance)
 
 
@@ -199,7 +199,7 @@ def _best_of(finalists: list[Finalist], study: Any, found: Tuned, folder: RunFol
     recipe = recipes.replace(found.recipe, parameters)
     write_whole(folder.path / "best.toml", recipes.to_toml(recipe))
     told = {"value": best.value, "parameters": parameters, "finalists": [asdict(finalist) for finalist in finalists]}
-    write_json(folder.path / "study.json", json.loads((folder.path / "study.json").read_text()) | defined(told))
+    write_json(folder.path / "study.json", json.loads((folder.path / "study.json").read_text()) | told)
     return replace(found, recipe=recipe, value=best.value, finalists=tuple(finalists))
 
 

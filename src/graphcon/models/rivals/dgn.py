@@ -138,7 +138,7 @@ def eigenvectors(edges: np.ndarray, nodes: int, count: int) -> np.ndarray:
 def _direction(name: str) -> int:
     """The number of the direction that an aggregator looks along, 0 if none."""
     number, dash, kind = name.removeprefix("dir").partition("-")
-    return int(number) if name.startswith("dir") and dash and number.isdigit() and kind in ("av", "dx") else 0
+    return int(number) if name.startswith("dir") and dash and number.isdecimal() and kind in ("av", "dx") else 0
 
 
 CARDS = (
