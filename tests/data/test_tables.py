@@ -118,6 +118,43 @@ def test_classes_and_categories_written_with_leading_zeros_stay_as_they_are_writ
     assert numbers.data.x[:, 0].tolist() == [1.0] * 12
 
 
+def test_classes_and_categories_that_the_user_names_stay_as_they_are_written(write):
+    versions = ["1.1", "1.10", "1.2", "10"]
+    rows = [f"{i},{i},{versions[i % 4]},{versions[i % 4]}" for i in range(24)]
+    nodes, edges = write(nodes="\n".join(["id,f,version,label", *rows]), edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="label", kind="classification", categorical="version")
+    assert dataset.class_names == ("1.1", "1.10", "1.2", "10")  # in the order of numbers: 10 comes after 2
+    assert {column.name: column.categories for column in schema.columns}["version"] == ("1.1", "1.10", "1.2", "10")
+    assert torch.equal(schema.apply(nodes, edges).graphs[0].y, dataset.data.y)
+    (new,) = write(new="id,f,version,label\n0,1,1.10,1.1\n1,2,10,1.10\n")
+    read = schema.apply(new, edges)
+    assert read.graphs[0].y.tolist() == [0, 1]
+    assert read.graphs[0].x[:, 1:].tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]]
+    assert not any("never saw" in note for note in read.notes)
+
+
+def test_new_tables_mean_by_a_text_what_training_meant(write):
+    flags = ["TRUE", "FALSE", "MAYBE"]
+    rows = [f"{i},{i},{flags[i % 3]},{flags[i % 3]}" for i in range(24)]
+    nodes, edges = write(nodes="\n".join(["id,f,flag,label", *rows]), edges="source,target\n0,1\n")
+    _, schema = read_tables(nodes, edges, target="label")
+    (new,) = write(new="id,f,flag,label\n0,1,TRUE,FALSE\n1,2,FALSE,TRUE\n")  # without MAYBE, these are truth values
+    read = schema.apply(new, edges)
+    assert read.graphs[0].y.tolist() == [0, 2]
+    assert read.graphs[0].x[:, 1:].tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert not any("never saw" in note for note in read.notes)
+
+
+@pytest.mark.parametrize("spelling", [("false", "true"), ("False", "True"), ("FALSE", "TRUE")])
+def test_classes_that_are_truth_values_may_be_spelled_as_any_program_does(write, spelling):
+    rows = [f"{i},{i},{spelling[i % 2]}" for i in range(12)]
+    nodes, edges = write(nodes="\n".join(["id,f,label", *rows]), edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="label")
+    assert dataset.class_names == ("false", "true")
+    (new,) = write(new="id,f,label\n0,1,True\n1,2,FALSE\n")
+    assert schema.apply(new, edges).graphs[0].y.tolist() == [1, 0]
+
+
 def test_an_ignored_column_has_no_role_by_its_name(write):
     nodes, edges = write(
         nodes="id,graph_id,split,f,label\na,0,train,1,u\nb,0,val,2,v\nc,1,train,3,v\nd,1,test,4,u\n",

@@ -1,6 +1,6 @@
 """The cells of a column in the type of their role; what cannot be one is refused with its row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Literal
 
 import numpy as np
@@ -47,6 +47,12 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
         table.refuse(name, odd, "Must be a number: correct it, or say --null-values if it means an empty cell.")
     check_finite(table, name, numbers, "A feature", "correct it, or leave the cell empty and choose --missing.")
     return numbers
+
+
+def as_known(values: pl.Series, known: Collection[str]) -> pl.Series:
+    """Cells as text, to be looked up among what is known: truth values have one spelling there, and many in files."""
+    texts = values.cast(pl.String)
+    return texts.str.to_lowercase() if set(known) <= {"true", "false"} else texts
 
 
 def check_finite(table: Table, name: str, numbers: pl.Series, what: str, cure: str) -> None:

@@ -17,8 +17,8 @@ import polars as pl
 from graphcon.errors import InputError
 
 _TEXT, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
-IdColumns = Callable[[list[str]], Collection[str | None]]
-"""Which columns of a header hold ids: these are read as they are written, 007 is not 7."""
+WrittenColumns = Callable[[list[str]], Collection[str | None]]
+"""Which columns of a header are read as they are written: 007 is not 7, and 1.10 is not 1.1."""
 _LEADING_ZERO = re.compile(rb"(?<![0-9.])0[0-9]")
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 
@@ -81,7 +81,10 @@ def did_you_mean(name: str, columns: Sequence[str]) -> str:
 
 
 def read_file(
-    path: str | Path, delimiter: str | None = None, null_values: tuple[str, ...] = (), ids: IdColumns = lambda _: ()
+    path: str | Path,
+    delimiter: str | None = None,
+    null_values: tuple[str, ...] = (),
+    written: WrittenColumns = lambda _: (),
 ) -> Table:
     """The table in a file, by its ending.
 
@@ -89,7 +92,7 @@ def read_file(
         path: A ``.csv``, ``.tsv``, ``.txt`` (each also with ``.gz``) or ``.parquet`` file.
         delimiter: What divides the fields of a text file.
         null_values: Texts that mean an empty cell.
-        ids: Tells the columns of a text file that hold ids.
+        written: Tells the columns of a text file that hold ids, classes or categories.
     """
     path = Path(path)
     if not path.is_file():
@@ -101,7 +104,7 @@ def read_file(
         table = _read_parquet(path)
     elif ending in _TEXT:
         delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
-        table = _read_text(path, packed, delimiter, null_values, ids)
+        table = _read_text(path, packed, delimiter, null_values, written)
     else:
         raise InputError(f"{path}: must end in .csv, .tsv, .txt (or these with .gz) or .parquet.")
     return table
@@ -114,7 +117,9 @@ def _read_parquet(path: Path) -> Table:
         raise InputError(f"{path}: is no Parquet file ({_first_line(error)}). Write it again.") from error
 
 
-def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...], ids: IdColumns) -> Table:
+def _read_text(
+    path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...], written: WrittenColumns
+) -> Table:
     # What a shell passes on for a tab.
     delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
     if len(delimiter) != 1:
@@ -130,7 +135,7 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
         raise InputError(f"{path}: is empty. It must hold a header and a row per record.")
     header = _check_header(path, content, delimiter)
     _check_rows(path, content, delimiter, len(header))
-    texts = [name for name in ids(header) if name in header]
+    texts = [name for name in written(header) if name in header]
 
     def read(texts: Sequence[str], rows: int | None, columns: list[str] | None = None) -> pl.DataFrame:
         return pl.read_csv(
@@ -158,8 +163,8 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
         ) from error
     if _LEADING_ZERO.search(content):  # a class or category 007 is not 7
         whole = [name for name, dtype in frame.schema.items() if dtype.is_integer()]
-        written = read(whole, 1, whole)
-        frame = frame.with_columns(column for column in written if column.str.contains(r"^[+-]?0\d").any())
+        again = read(whole, 1, whole)
+        frame = frame.with_columns(column for column in again if column.str.contains(r"^[+-]?0\d").any())
     return Table(str(path), frame, first_row=2)
 
 

@@ -58,8 +58,16 @@ class GraphRoles:
     split: tuple[str, ...]
 
 
-def id_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
-    """The columns of a table that hold ids, of nodes or of graphs."""
+def written_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
+    """The columns of a table that are read as they are written: ids, and what the user calls categories, words or
+    classes.
+    """
+    classes = options.target if options.kind == "classification" and table != "edges" else ()
+    return {*_id_columns(columns, table, options), *options.categorical, *options.words, *classes}
+
+
+def _id_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
+    """Those that hold ids, of nodes or of graphs."""
     named = {"id": options.id, "source": options.source, "destination": options.destination}
     named["graph"] = options.graph_id if options.graph_id in columns else None
     free = _free(columns, options)

@@ -123,9 +123,11 @@ class TableSchema:
         Raises:
             InputError: A column is missing, or the tables are bad.
         """
-        node_table = self._read(nodes, self.id, self.graph).require_rows()
-        edge_table = self._read(edges, self.edges.source, self.edges.destination, self.edges.graph)
-        graph_table = None if graphs is None else self._read(graphs, self.graphs).require_rows()
+        classes = self.target.names if self.target.kind == "classification" else ()
+        node_table = self._read(nodes, self.id, self.graph, *classes, *_texts(self.columns)).require_rows()
+        ends = (self.edges.source, self.edges.destination, self.edges.graph)
+        edge_table = self._read(edges, *ends, *_texts(self.edge_columns))
+        graph_table = None if graphs is None else self._read(graphs, self.graphs, *classes).require_rows()
         self._check_columns(node_table, edge_table)
         notes = self._new_columns(node_table, edge_table)
         in_graph = self.graph if self.edges.graph is not None else None
@@ -174,8 +176,8 @@ class TableSchema:
         graph_y = y if self.task == "graph" else None
         return _divide(torch.from_numpy(number), edge_index, tensors, edge_tensors, graph_y), notes
 
-    def _read(self, path: str | Path, *ids: str | None) -> Table:
-        return read_file(path, self.delimiter, self.null_values, lambda _: ids)
+    def _read(self, path: str | Path, *written: str | None) -> Table:
+        return read_file(path, self.delimiter, self.null_values, lambda _: written)
 
     def _check_columns(self, nodes: Table, edges: Table) -> None:
         for name, role in ((self.id, "the ids"), (self.graph, "the graphs")):
@@ -243,6 +245,11 @@ class TableSchema:
 
 def _tuples(values: dict) -> dict:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+
+
+def _texts(columns: tuple[Column, ...]) -> list[str]:
+    """Columns that are compared with texts: a type guessed from the new cells could write these in another way."""
+    return [column.name for column in columns if column.role in ("category", "index", "words")]
 
 
 def _encode_all(table: Table, columns: tuple[Column, ...]) -> tuple[list[np.ndarray], list[np.ndarray], list[str]]:

@@ -11,7 +11,7 @@ from graphcon.data import splits
 from graphcon.data._kinds import PARTS, Kind
 from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
-from graphcon.data.tables.cells import check_finite, odd_among_numbers
+from graphcon.data.tables.cells import as_known, check_finite, odd_among_numbers
 from graphcon.data.tables.files import Table
 from graphcon.errors import InputError
 
@@ -63,13 +63,15 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
         if _is_numeric(values):
             _numbers(table, name)
         classes = values.drop_nulls().unique().sort()
+        if options.kind and _is_numeric(classes):  # read as they are written, and in the order of numbers all the same
+            classes = pl.DataFrame({"class": classes}).sort(pl.col("class").cast(pl.Float64), "class").to_series()
         if len(classes) < 2:
             raise InputError(
                 f"{table.path}, column '{name}': holds {len(classes)} class"
                 f"{f' ({classes[0]})' if len(classes) else 'es'}. To tell classes apart there must be two or "
                 "more: name another --target."
             )
-        return Target(names, kind, tuple(_text(classes).to_list()))
+        return Target(names, kind, tuple(classes.cast(pl.String).to_list()))
     for name in names:
         numbers = _numbers(table, name)
         if kind == "multilabel":
@@ -100,7 +102,7 @@ def encode_target(table: Table, target: Target) -> Tensor:
     if target.kind == "classification":
         name = target.names[0]
         places = pl.DataFrame({"class": target.classes, "place": np.arange(len(target.classes))})
-        values = _text(table.frame[name])
+        values = as_known(table.frame[name], target.classes)
         found = pl.DataFrame({"class": values}).join(places, on="class", how="left", maintain_order="left")["place"]
         unknown = values.is_not_null() & found.is_null()
         if unknown.any():
@@ -258,7 +260,3 @@ def _numbers(table: Table, name: str) -> pl.Series:
         )
     check_finite(table, name, numbers, "A target", "correct it, or leave the cell empty.")
     return numbers
-
-
-def _text(values: pl.Series) -> pl.Series:
-    return values.cast(pl.String)
