@@ -389,6 +389,19 @@ def test_many_graphs_with_targets_per_node_are_split_by_graph(write):
     assert (dataset.task, dataset.split.unit, dataset.split.size) == ("node", "graph", 10)
 
 
+def test_many_graphs_are_told_when_training_sees_one_class_or_not_all(write):
+    def read(label):
+        rows = "".join(f"g{g},{i},{g + i},{label(g, i)}\n" for g in range(10) for i in range(3))
+        return read_tables(*write(nodes="graph_id,id,f,label\n" + rows, edges=GRAPH_EDGES), target="label")
+
+    dataset, _ = read(lambda _, i: "ab"[i % 2])
+    outside = dataset.split.test.tolist()
+    with pytest.raises(InputError, match=r"column 'label': the training part holds one class \(a\).*change the split"):
+        read(lambda g, _: "b" if g in outside else "a")
+    rarer, _ = read(lambda g, i: "c" if g in outside else "ab"[i % 2])
+    assert any("1 class(es) are not in the training part: c." in note for note in rarer.notes)
+
+
 def test_a_schema_survives_json_and_reads_the_same_tables_the_same_way(write):
     nodes, edges = write(nodes=NODES, edges=EDGES)
     dataset, schema = read_tables(nodes, edges, target="label", words="notes")

@@ -95,6 +95,30 @@ def find_look_alikes(table: Table, target: Target) -> list[str]:
     ]
 
 
+def find_absent(table: Table, target: Target, y: Tensor) -> list[str]:
+    """A note on classes that training never sees.
+
+    Args:
+        table: The table that has the target.
+        target: The target.
+        y: That of the training part.
+
+    Raises:
+        InputError: It holds one class only.
+    """
+    if target.kind != "classification":
+        return []
+    present = y.unique()
+    if present.numel() < 2:
+        raise InputError(
+            f"{table.path}, column '{target.names[0]}': the training part holds one class "
+            f"({target.classes[int(present[0])]}). It must hold two or more: change the split."
+        )
+    absent = sorted(set(range(len(target.classes))) - set(present.tolist()))
+    names = ", ".join(target.classes[label] for label in absent[:5])
+    return [f"{table.path}: {len(absent)} class(es) are not in the training part: {names}."] if absent else []
+
+
 def encode_target(table: Table, target: Target) -> Tensor:
     """Class indices [rows] with -1 for an empty cell, or numbers [rows] or [rows, columns] with NaN for
     it.
@@ -163,18 +187,7 @@ def find_split(
             len(labelled), options.seed, train=options.train, val=options.val, labels=classes,
             candidates=candidates, unit=unit,
         )  # fmt: skip
-    if target.kind == "classification":
-        present = y[split.train].unique()
-        if present.numel() < 2:
-            raise InputError(
-                f"{table.path}, column '{target.names[0]}': the training part holds one class "
-                f"({target.classes[int(present[0])]}). It must hold two or more: change the split."
-            )
-        absent = sorted(set(range(len(target.classes))) - set(present.tolist()))
-        if absent:
-            names = ", ".join(target.classes[label] for label in absent[:5])
-            notes.append(f"{table.path}: {len(absent)} class(es) are not in the training part: {names}.")
-    return split, notes
+    return split, notes + find_absent(table, target, y[split.train])
 
 
 def is_labelled(y: Tensor) -> Tensor:
