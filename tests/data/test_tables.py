@@ -347,6 +347,25 @@ def test_rows_without_target_belong_to_the_graph_and_to_no_part(write):
     assert statistics(dataset).balance == (("u", 5), ("v", 5))
 
 
+@pytest.mark.parametrize(
+    ("shares", "left"), [({}, "validation and test"), ({"val": 0.0}, "test"), ({"train": 1.0, "val": 0.0}, "")]
+)
+def test_a_part_that_is_left_empty_is_noted_unless_it_was_asked_for(write, shares, left):
+    text = "id,f,label\n" + "".join(f"{i},{i},{'uvwx'[i]}\n" for i in range(4))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label", **shares)
+    assert [index.numel() for _, index in dataset.split.parts()] == [4, 0, 0]
+    notes = [note for note in dataset.notes if "is left for" in note]
+    assert [f"no node is left for {left}: 4 with a target" in note for note in notes] == [True] * bool(left)
+
+
+def test_three_graphs_that_leave_no_validation_part_are_noted(write):
+    rows = "".join(f"g{g},{i},{i},{'uv'[i % 2]}\n" for g in range(3) for i in range(3))
+    nodes, edges = write(nodes="graph_id,id,f,label\n" + rows, edges="graph_id,source,target\ng0,0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert any("no graph is left for validation: 3 with a target are too few" in note for note in dataset.notes)
+
+
 @pytest.mark.parametrize(("known", "kind"), [("uv", "classification"), (("1.5", "2.5"), "regression")])
 def test_an_empty_target_in_quotes_is_empty(write, known, kind):
     rows = "".join(f'"{i}","{i}","{known[i % 2] if i < 10 else ""}"\n' for i in range(12))

@@ -136,7 +136,8 @@ def _split_by_graph(
     count = int(number.max()) + 1
     if not columns:
         split = random_fractions(count, options.seed, train=options.train, val=options.val, unit="graph")
-        return split, targets.find_absent(nodes, target, y[_training_rows(split, number)])
+        absent = targets.find_absent(nodes, target, y[_training_rows(split, number)])
+        return split, targets.find_empty(nodes, split, options) + absent
     told, notes = targets.find_split(nodes, columns, target, y, options, "node")
     part_of = np.full(count, -1)
     for part, index in enumerate((told.train, told.val, told.test)):

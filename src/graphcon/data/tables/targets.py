@@ -119,6 +119,20 @@ def find_absent(table: Table, target: Target, y: Tensor) -> list[str]:
     return [f"{table.path}: {len(absent)} class(es) are not in the training part: {names}."] if absent else []
 
 
+def find_empty(table: Table, split: Split, options: TableOptions) -> list[str]:
+    """A note on parts of a random split that have a share and got nothing."""
+    shares = {"validation": (options.val, split.val), "test": (1 - options.train - options.val, split.test)}
+    empty = [part for part, (share, index) in shares.items() if share > 1e-9 and index.numel() == 0]
+    if not empty:
+        return []
+    count = sum(index.numel() for _, index in split.parts())
+    return [
+        f"{table.path}: no {split.unit} is left for {' and '.join(empty)}: {count:,} with a target are too few for "
+        f"--train {options.train:g} and --val {options.val:g}, or too few of every class. Add some, or say in a column "
+        "which are for what: --split-column."
+    ]
+
+
 def encode_target(table: Table, target: Target) -> Tensor:
     """Class indices [rows] with -1 for an empty cell, or numbers [rows] or [rows, columns] with NaN for
     it.
@@ -187,6 +201,7 @@ def find_split(
             len(labelled), options.seed, train=options.train, val=options.val, labels=classes,
             candidates=candidates, unit=unit,
         )  # fmt: skip
+        notes += find_empty(table, split, options)
     return split, notes + find_absent(table, target, y[split.train])
 
 
