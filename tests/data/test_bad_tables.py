@@ -93,6 +93,18 @@ CASES = {
         [],
         ["nodes.csv: no column is a feature", "--degree"],
     ),
+    "features that are left out": (
+        "id,price,label\n" + "".join(f'{i},"{i},5",{"uv"[i % 2]}\n' for i in range(12)),
+        EDGES,
+        [],
+        ["no column is a feature", "column 'price' is left out: it is text that differs in every row", "--decimal ,"],
+    ),
+    "a decimal comma among points": (
+        with_row(NODES, 5, '3,"3,5",v'),
+        EDGES,
+        [],
+        ["row 5, column 'f': '3,5'. Most cells of this column are numbers", "with a decimal point, not as 3,5"],
+    ),
     "one class": (
         NODES.replace("v\n", "u\n"),
         EDGES,

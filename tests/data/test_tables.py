@@ -155,6 +155,61 @@ def test_classes_that_are_truth_values_may_be_spelled_as_any_program_does(write,
     assert schema.apply(new, edges).graphs[0].y.tolist() == [1, 0]
 
 
+def test_numbers_may_have_a_decimal_comma(write):
+    cells = [f"{i};{i},5;{i % 2};{i * i},25;1.{i};x" for i in range(12)]
+    nodes, edges = write(
+        nodes="\n".join(["id;f;g;value;version;note", *cells]), edges="source;target;weight\n0;1;0,5\n1;2;2\n"
+    )
+    german = {"delimiter": ";", "decimal": ",", "target": "value", "categorical": "version", "ignore": "note"}
+    dataset, schema = read_tables(nodes, edges, scaling="none", **german)
+    assert dataset.kind == "regression"
+    assert dataset.data.x[:3, :2].tolist() == [[0.5, 0], [1.5, 1], [2.5, 0]]
+    assert dataset.data.y[:3].tolist() == [0.25, 1.25, 4.25]
+    assert dataset.data.edge_weight.tolist() == [0.5, 2.0, 0.5, 2.0]
+    again = TableSchema.from_json(schema.to_json())
+    assert torch.equal(again.apply(nodes, edges).graphs[0].x, dataset.data.x)
+    for odd in ("1.500", "n/a", "1.234,5"):
+        (nodes,) = write(nodes="\n".join(["id;f;g;value;version;note", *cells]).replace(";7,5;", f";{odd};"))
+        message = f"nodes.csv, row 9, column 'f': '{odd}'. With --decimal , a fraction stands after a comma"
+        with pytest.raises(InputError, match=message):
+            read_tables(nodes, edges, **german)
+        with pytest.raises(InputError, match=message):
+            again.apply(nodes, edges)
+        read_tables(nodes, edges, **german | {"ignore": ("note", "f")})  # what nobody reads may hold anything
+
+
+def test_a_schema_of_before_decimal_commas_has_points(write):
+    _, schema = read_tables(*write(nodes=NODES, edges=EDGES), target="label")
+    values = schema.to_dict()
+    del values["decimal"]
+    assert TableSchema.from_dict(values) == schema
+
+
+@pytest.mark.parametrize(
+    ("cells", "hint"),
+    [
+        (["0,5", "1,75", "2"], "with a decimal point, not as 0,5, or say --decimal ,"),
+        (["1.250,5", "0,5", "3,5"], "with a decimal point, not as 1.250,5"),
+        (["956,000", "1,234,000", "12"], "with separators of thousands, write them without, not as 956,000"),
+        (["95.6%", "4 %", "0.5%"], "without the percent sign, not as 95.6%"),
+        (["95.60 €", "1,000 EUR", "-3 €"], "without the currency, not as 95.60 €"),
+        (["$5", "$1,000.50", "$ 3"], "without the currency, not as $5"),
+        (["5b", "1,2,3", "a%"], None),
+    ],
+)
+def test_numbers_in_another_way_of_writing_are_noted(write, cells, hint):
+    rows = [f'{i},{i},"{cells[i % 3]}","{cells[i % 3]}"' for i in range(12)]
+    nodes, edges = write(nodes="\n".join(["id,f,price,label", *rows]), edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    notes = [note for note in dataset.notes if "If these are numbers" in note]
+    if hint is None:
+        assert notes == []
+    else:
+        assert ["column 'label': its texts are read as classes." in note for note in notes] == [True, False]
+        assert "column 'price' is read as categories." in notes[1]
+        assert all(hint in note for note in notes)
+
+
 def test_an_ignored_column_has_no_role_by_its_name(write):
     nodes, edges = write(
         nodes="id,graph_id,split,f,label\na,0,train,1,u\nb,0,val,2,v\nc,1,train,3,v\nd,1,test,4,u\n",

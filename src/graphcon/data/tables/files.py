@@ -14,12 +14,15 @@ from typing import NoReturn
 
 import polars as pl
 
+from graphcon.data._options import Decimal
 from graphcon.errors import InputError
 
 _TEXT, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
 WrittenColumns = Callable[[list[str]], Collection[str | None]]
 """Which columns of a header are read as they are written: 007 is not 7, and 1.10 is not 1.1."""
 _LEADING_ZERO = re.compile(rb"(?<![0-9.])0[0-9]")
+_DECIMAL_COMMA = r"^[+-]?\d*,?\d+(?:[eE][+-]?\d+)?$"
+_DECIMAL_POINT = r"^[+-]?(?:\d*\.\d+|\d{1,3}(?:\.\d{3})+,\d+)$"
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 
 
@@ -85,6 +88,7 @@ def read_file(
     delimiter: str | None = None,
     null_values: tuple[str, ...] = (),
     written: WrittenColumns = lambda _: (),
+    decimal: Decimal = ".",
 ) -> Table:
     """The table in a file, by its ending.
 
@@ -93,6 +97,7 @@ def read_file(
         delimiter: What divides the fields of a text file.
         null_values: Texts that mean an empty cell.
         written: Tells the columns of a text file that hold ids, classes or categories.
+        decimal: What stands before the fraction of a number in a text file.
     """
     path = Path(path)
     if not path.is_file():
@@ -104,7 +109,7 @@ def read_file(
         table = _read_parquet(path)
     elif ending in _TEXT:
         delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
-        table = _read_text(path, packed, delimiter, null_values, written)
+        table = _read_text(path, packed, delimiter, null_values, written, decimal)
     else:
         raise InputError(f"{path}: must end in .csv, .tsv, .txt (or these with .gz) or .parquet.")
     return table
@@ -118,7 +123,7 @@ def _read_parquet(path: Path) -> Table:
 
 
 def _read_text(
-    path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...], written: WrittenColumns
+    path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...], written: WrittenColumns, decimal: Decimal
 ) -> Table:
     # What a shell passes on for a tab.
     delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
@@ -146,6 +151,7 @@ def _read_text(
             schema_overrides=dict.fromkeys(texts, pl.String),
             infer_schema_length=rows,
             raise_if_empty=False,
+            decimal_comma=decimal == ",",
         )
 
     try:
@@ -165,7 +171,22 @@ def _read_text(
         whole = [name for name, dtype in frame.schema.items() if dtype.is_integer()]
         again = read(whole, 1, whole)
         frame = frame.with_columns(column for column in again if column.str.contains(r"^[+-]?0\d").any())
-    return Table(str(path), frame, first_row=2)
+    table = Table(str(path), frame, first_row=2)
+    if decimal == ",":
+        _check_decimals(table, texts)
+    return table
+
+
+def _check_decimals(table: Table, texts: list[str]) -> None:
+    """Refuses what is no number with a decimal comma in a column of such: 1.500 may be a thousand times another."""
+    for name in table.frame.select(pl.selectors.string() - pl.selectors.by_name(texts)).columns:
+        cells = table.frame[name]
+        number = cells.str.contains(_DECIMAL_COMMA)
+        mostly = (number | cells.str.contains(_DECIMAL_POINT)).sum() > (len(cells) - cells.null_count()) / 2
+        if mostly and not number.all():
+            rule = "With --decimal , a fraction stands after a comma, and nothing else divides the digits of a number. "
+            cure = "Correct it; if it means an empty cell, say --null-values; if these are categories, --categorical "
+            table.refuse(name, ~number.fill_null(True), f"{rule}{cure}{name}.")
 
 
 def _check_header(path: Path, content: bytes, delimiter: str) -> list[str]:

@@ -89,5 +89,5 @@ def as_table(source: Source, label: Literal["nodes", "edges", "graphs"], options
     """A table from a file or a data frame; the latter goes by `label` in messages."""
     if not isinstance(source, pl.DataFrame):
         written = partial(written_columns, table=label, options=options)
-        return read_file(source, options.delimiter, options.null_values, written)
+        return read_file(source, options.delimiter, options.null_values, written, options.decimal)
     return Table(label, source)

@@ -59,11 +59,13 @@ class GraphRoles:
 
 
 def written_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
-    """The columns of a table that are read as they are written: ids, and what the user calls categories, words or
-    classes.
+    """The columns of a table that are read as they are written: ids, what the user calls categories, words or
+    classes, and what nobody reads.
     """
     classes = options.target if options.kind == "classification" and table != "edges" else ()
-    return {*_id_columns(columns, table, options), *options.categorical, *options.words, *classes}
+    used = {*options.target, *(options.features or ()), *(options.edge_features or ()), options.weight}
+    texts = {*options.categorical, *options.words, *classes} | (set(options.ignore) - used)
+    return _id_columns(columns, table, options) | texts
 
 
 def _id_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from graphcon.data._kinds import Task
+from graphcon.data._options import Decimal
 from graphcon.data.tables.columns import Column
 from graphcon.data.tables.connect import (
     Connection,
@@ -67,6 +68,7 @@ class TableSchema:
         delimiter: What divides the fields of a CSV file.
         null_values: Texts that mean an empty cell.
         ignored: Columns that were left out.
+        decimal: What stands before the fraction of a number in a CSV file.
         version: Of this layout.
     """
 
@@ -85,6 +87,7 @@ class TableSchema:
     delimiter: str | None
     null_values: tuple[str, ...]
     ignored: tuple[str, ...] = ()
+    decimal: Decimal = "."
     version: int = 1
 
     @property
@@ -177,7 +180,9 @@ class TableSchema:
         return _divide(torch.from_numpy(number), edge_index, tensors, edge_tensors, graph_y), notes
 
     def _read(self, path: str | Path, *written: str | None) -> Table:
-        return read_file(path, self.delimiter, self.null_values, lambda _: written)
+        used = {*self.target.names, self.edges.weight, *(c.name for c in (*self.columns, *self.edge_columns))}
+        texts = (*written, *(set(self.ignored) - used))
+        return read_file(path, self.delimiter, self.null_values, lambda _: texts, self.decimal)
 
     def _check_columns(self, nodes: Table, edges: Table) -> None:
         for name, role in ((self.id, "the ids"), (self.graph, "the graphs")):
@@ -224,6 +229,7 @@ class TableSchema:
         Raises:
             InputError: It is of another version, or no schema.
         """
+        values = {"decimal": "."} | values  # schemas of earlier runs knew no other
         if values.get("version") != 1 or set(values) != {field.name for field in fields(cls)}:
             raise InputError("the saved table schema is not of version 1. Train the model again.")
         values = dict(values)

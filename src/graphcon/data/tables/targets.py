@@ -13,6 +13,7 @@ from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
 from graphcon.data.tables.cells import as_known, check_finite, odd_among_numbers
 from graphcon.data.tables.files import Table
+from graphcon.data.tables.hints import hint_at_numbers
 from graphcon.errors import InputError
 
 _CLASSES_LIMIT = 50
@@ -79,6 +80,15 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
             if odd.any():
                 table.refuse(name, odd, "A label must be 0 or 1 (or true or false): correct it.")
     return Target(names, kind)
+
+
+def find_doubts(table: Table, target: Target, options: TableOptions) -> list[str]:
+    """Notes on what a target that was guessed may be instead."""
+    values = table.frame[target.names[0]]
+    if options.kind or target.kind != "classification" or values.dtype != pl.String:
+        return []
+    hint = hint_at_numbers(values)
+    return [f"{table.path}, column '{target.names[0]}': its texts are read as classes.{hint}"] if hint else []
 
 
 def find_look_alikes(table: Table, target: Target) -> list[str]:
@@ -259,7 +269,8 @@ def _guess_kind(table: Table, names: tuple[str, ...]) -> Kind:
                 names[0],
                 odd,
                 "Most cells of this column are numbers, and this is none. Correct it; if it means an empty "
-                "cell, say --null-values; if these are classes, say --kind classification.",
+                "cell, say --null-values; if these are classes, say --kind classification."
+                + hint_at_numbers(table.frame[names[0]].filter(odd)),
             )
     if dtype.is_float() or dtype.is_decimal():
         return "regression"
