@@ -333,13 +333,34 @@ def test_parquet_lists_are_vectors_and_words(tmp_path):
 
 
 def test_zeros_and_ones_are_not_scaled(write):
-    # Learned on the training part, as everything: that a last row holds 7 does not matter.
-    rows = [f"{i},{int(i % 3 == 0) if i < 11 else 7},{'uv'[i % 2]},{'train' if i < 9 else 'test'}\n" for i in range(12)]
-    text = "id,word,label,split\n" + "".join(rows)
-    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    rows = [f"{i},{i % 3 == 0:d},{'uv'[i % 2]},{'train' if i < 9 else 'test'}\n" for i in range(12)]
+    nodes, edges = write(nodes="id,word,label,split\n" + "".join(rows), edges="source,target\n0,1\n")
     dataset, schema = read_tables(nodes, edges, target="label")
     assert schema.columns[0].role == "boolean"
-    assert dataset.data.x.flatten().tolist() == [1, 0, 0] * 3 + [1, 0, 7]
+    assert dataset.data.x.flatten().tolist() == [1, 0, 0] * 4
+
+
+def test_a_count_that_is_zero_or_one_in_training_is_a_number(write):
+    rows = [f"{i},{i % 2 if i < 8 else 59},{'uv'[i % 2]},{'train' if i < 8 else 'test'}\n" for i in range(10)]
+    nodes, edges = write(nodes="id,count,label,split\n" + "".join(rows), edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="label")
+    assert schema.columns[0].role == "number"
+    assert dataset.data.x.flatten().tolist() == [-1, 1] * 4 + [117, 117]
+
+
+@pytest.mark.parametrize("cells", [("true", "false"), ("yes", "no"), ("1", "0")])
+def test_new_truth_values_are_refused_unless_they_are_some(write, cells):
+    rows = [f"{i},{cells[i % 2]},{'uv'[i % 2]}\n" for i in range(12)]
+    nodes, edges = write(nodes="id,ok,label\n" + "".join(rows), edges="source,target\n0,1\n")
+    _, schema = read_tables(nodes, edges, target="label")
+    (new,) = write(new="id,ok\n0,1\n1,0\n")
+    assert schema.apply(new, edges).graphs[0].x.flatten().tolist() == [1, 0]
+    for odd in ("2", "0.5", "-1"):
+        (new,) = write(new=f"id,ok\n0,1\n1,{odd}\n2,1\n")
+        with pytest.raises(
+            InputError, match=rf"new.csv, row 3, column 'ok': {odd}(\.0)?\. Must be 0 or 1.*train again"
+        ):
+            schema.apply(new, edges)
 
 
 def test_many_categories_become_indices_with_zero_for_the_unknown(write):
@@ -528,7 +549,8 @@ finite = st.floats(-1e6, 1e6, allow_nan=False, width=32)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
 @given(values=st.lists(finite, min_size=6, max_size=30), data=st.data())
 def test_scaling_never_looks_at_rows_outside_the_training_part(tmp_path, values, data):
-    """Whatever stands in the other rows, the training rows are encoded alike."""
+    """Whatever stands in the other rows, the training rows are encoded alike, where these tell that it is numbers."""
+    values[0] = 0.5
     half = len(values) // 2
     others = data.draw(st.lists(finite, min_size=len(values) - half, max_size=len(values) - half))
 

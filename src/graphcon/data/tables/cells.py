@@ -46,6 +46,10 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
         odd = values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
         table.refuse(name, odd, "Must be a number: correct it, or say --null-values if it means an empty cell.")
     check_finite(table, name, numbers, "A feature", "correct it, or leave the cell empty and choose --missing.")
+    if role == "boolean" and not numbers.is_in([0.0, 1.0]).all():
+        rule = "Must be 0 or 1, or true or false, as all cells of this column were when it was learned"
+        cure = "correct it, or train again on tables that hold such numbers."
+        table.refuse(name, ~numbers.is_in([0.0, 1.0]).fill_null(True), f"{rule}: {cure}")
     return numbers
 
 

@@ -134,6 +134,9 @@ def learn(table: Table, name: str, role: Role, training: np.ndarray, options: Ta
     empty = values.is_null()
     if options.missing == "error" and empty.any():
         table.refuse(name, empty, MISSING_CURE)
+    # By all rows: a count that is 0 or 1 in the training part and 59 elsewhere is a number, and scaled as such.
+    if role == "number" and values.is_in([0.0, 1.0]).all():
+        role = "boolean"
     values = values.gather(training)
     if role in ("category", "words"):
         return _learn_texts(table, name, role, values, options)
@@ -144,8 +147,6 @@ def learn(table: Table, name: str, role: Role, training: np.ndarray, options: Ta
             f"it. Leave it out with --ignore {name}."
         )
     width = numbers.shape[1]
-    if role == "number" and ((numbers == 0) | (numbers == 1)).all():
-        role = "boolean"
     scaling = "none" if role == "boolean" else options.scaling
     shift, scale = np.zeros(width), np.ones(width)
     if scaling == "standard":
