@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import date, time, timedelta
 
 import polars as pl
 import pytest
@@ -431,6 +432,39 @@ def test_lists_of_different_lengths_and_times_of_day_are_refused(tmp_path, monke
     frame.with_columns(times.alias("v")).write_parquet(tmp_path / "nodes.parquet")
     assert cli.main(arguments) == 2
     assert "column 'v': holds Time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("column", ["id", "label", "split", "category", "graph_id"])
+@pytest.mark.parametrize("cell", [["a", "b"], [1.0], timedelta(days=1), time(9), b"x", {"a": 1}])
+def test_cells_of_parquet_that_hold_no_single_value_are_refused(column, cell, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edges.csv").write_text(EDGES)
+    frame = pl.DataFrame({"id": range(10), "f": [i / 2 for i in range(10)], "label": ["u", "v"] * 5})
+    frame = frame.with_columns(pl.Series(column, [cell] * 10))
+    frame.write_parquet(tmp_path / "nodes.parquet")
+    arguments = ["data", "--nodes", "nodes.parquet", "--edges", "edges.csv", "--target", "label"]
+    arguments += ["--categorical", "category"] if column == "category" else []
+    assert cli.main(arguments) == 2
+    message = capsys.readouterr().err
+    assert f"nodes.parquet, column '{column}': holds {frame.schema[column]}." in message
+    assert "must be a number, a text, a truth value or a date: convert it" in message
+
+
+def test_cells_that_are_lists_or_dates_are_shown_plainly(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edges.csv").write_text(EDGES)
+    arguments = ["data", "--nodes", "nodes.parquet", "--edges", "edges.csv", "--target", "label"]
+    frame = pl.DataFrame({"id": range(10), "label": ["u", "v"] * 5, "v": [[1.0, 2.0, 3.0, 4.0]] * 9 + [[1.0]]})
+    frame[::-1].write_parquet(tmp_path / "nodes.parquet")
+    assert cli.main(arguments) == 2
+    assert "nodes.parquet, row 1, column 'v': [1.0]. All lists of a column" in capsys.readouterr().err
+    frame.with_columns(v=pl.Series([[1.0] * 4] * 9 + [[1.0] * 5])).write_parquet(tmp_path / "nodes.parquet")
+    assert cli.main(arguments) == 2
+    assert "row 10, column 'v': [1.0, 1.0, 1.0, ...]. All lists of a column" in capsys.readouterr().err
+    days = pl.date_range(date(2020, 1, 1), date(2020, 1, 10), eager=True)
+    frame.with_columns(id=days, v=pl.lit(1.5)).write_parquet(tmp_path / "nodes.parquet")
+    assert cli.main(arguments) == 2
+    assert "the first is 2020-01-01)" in capsys.readouterr().err
 
 
 def test_graphs_that_do_not_fit_are_refused(tmp_path, monkeypatch, capsys):

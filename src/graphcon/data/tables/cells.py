@@ -20,9 +20,12 @@ _MOSTLY = 0.5
 def clean(table: Table, name: str, role: Role) -> pl.Series:
     """The cells in the type of their role; what cannot be one is refused, empty cells stay empty."""
     values = table.frame[name]
+    if role == "vector":
+        return _check_vectors(table, name, values)
+    if role == "words" and isinstance(values.dtype, pl.List | pl.Array):
+        return values.cast(pl.List(pl.String))
+    table.require_plain(name, "A feature")
     if role == "words":
-        if isinstance(values.dtype, pl.List | pl.Array):
-            return values.cast(pl.List(pl.String))
         return _split_words(values.cast(pl.String))
     if role == "category":
         return values.cast(pl.String)
@@ -32,8 +35,6 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
         if odd.any():
             table.refuse(name, odd, "Must be true or false: correct it.")
         return lower.replace_strict(list(TRUTH), list(TRUTH.values()), default=None, return_dtype=pl.Float64)
-    if role == "vector":
-        return _check_vectors(table, name, values)
     if role == "date":
         days = as_days(values)
         odd = values.is_not_null() & days.is_null()

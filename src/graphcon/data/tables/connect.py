@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from graphcon.data.tables.cells import check_finite
-from graphcon.data.tables.files import Table
+from graphcon.data.tables.files import Table, show
 from graphcon.data.tables.roles import EdgeRoles
 from graphcon.errors import InputError
 
@@ -37,7 +37,10 @@ def check_ids(nodes: Table, identity: str | None, graph: str | None, apart: str 
         apart: Its column of graphs, where ids may not, because the edge table has no such column.
     """
     for name in (identity, graph):
-        if name is not None and nodes.frame[name].null_count():
+        if name is None:
+            continue
+        nodes.require_plain(name, "An id")
+        if nodes.frame[name].null_count():
             nodes.refuse(name, nodes.frame[name].is_null(), "Every node must have one: fill it in.")
     if identity is None:
         return
@@ -74,6 +77,7 @@ def connect(
         _check_graphs(nodes, graph, edges, roles.graph)
     ends = []
     for column in (roles.source, roles.destination):
+        edges.require_plain(column, "An id")
         values = edges.frame[column]
         if values.null_count():
             edges.refuse(column, values.is_null(), "An edge must have two ends: fill it in, or delete the row.")
@@ -101,7 +105,7 @@ def connect(
 
 def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, of: object, *, all_unknown: bool) -> str:
     """What to say of an end of an edge that is no node, or none of the graph `of`."""
-    rule = f"{nodes.path} has no node of that id" + ("" if of is None else f" in graph {of!r}")
+    rule = f"{nodes.path} has no node of that id" + ("" if of is None else f" in graph {show(of)}")
     cure = "Add the node, or delete the edge."
     if identity is None:
         return (
@@ -112,7 +116,7 @@ def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, of: obj
     here, there = _kind(values), _kind(ids)
     if all_unknown and here != there:
         return (
-            f"{rule}, the first is {ids[0]!r}). None of this column is one: ids here are {here}, there {there}. "
+            f"{rule}, the first is {show(ids[0])}). None of this column is one: ids here are {here}, there {there}. "
             "Write them the same way in both tables."
         )
     return f"{rule}). {cure}"
@@ -126,6 +130,7 @@ def _kind(ids: pl.Series) -> str:
 
 def _check_graphs(nodes: Table, graph: str, edges: Table, column: str) -> None:
     """Raises where an edge has no graph, or one without nodes."""
+    edges.require_plain(column, "An id")
     values = edges.frame[column]
     if values.null_count():
         edges.refuse(column, values.is_null(), "Every edge must have one, as nodes have: fill it in.")
@@ -144,6 +149,7 @@ def number_graphs(nodes: Table, graph: str, graphs: Table | None, column: str | 
     if graphs is None or column is None:
         order = values.unique(maintain_order=True)
         return _look_up(order, values)
+    graphs.require_plain(column, "An id")
     keys = graphs.frame[column]
     if keys.null_count():
         graphs.refuse(column, keys.is_null(), "Every graph must have an id: fill it in.")

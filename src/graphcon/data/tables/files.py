@@ -52,15 +52,22 @@ class Table:
         place = int(bad.arg_true()[0])
         count = int(bad.sum())
         more = f" ({count:,} rows in all)" if count > 1 else ""
-        value = self.frame[column][place]
-        shown = "an empty cell" if value is None else repr(value) if isinstance(value, str) else str(value)
-        raise InputError(f"{self.at(place, column)}: {shown}{more}. {rule}")
+        raise InputError(f"{self.at(place, column)}: {show(self.frame[column][place])}{more}. {rule}")
 
     def require_rows(self) -> "Table":
         """The table itself, where it has a row; only edges may be none."""
         if self.frame.height == 0:
             raise InputError(f"{self.path}: has a header and no rows. Add a row per record.")
         return self
+
+    def require_plain(self, column: str, what: str) -> None:
+        """Raises unless a cell holds a single value: a Parquet file may hold lists, bytes and spans of time too."""
+        dtype = self.frame[column].dtype
+        if dtype.is_nested() or dtype in (pl.Duration, pl.Time, pl.Binary, pl.Object):
+            raise InputError(
+                f"{self.path}, column '{column}': holds {dtype}. {what} must be a number, a text, a truth value or a "
+                "date: convert it, or name another column."
+            )
 
     def require(self, column: str, role: str) -> None:
         """Raises unless there is such a column."""
@@ -69,6 +76,13 @@ class Table:
                 f"{self.path}: there is no column '{column}' for {role}. It has: {', '.join(self.frame.columns)}."
                 + did_you_mean(column, self.frame.columns)
             )
+
+
+def show(value: object) -> str:
+    """A cell as messages write it: a text in quotes, a list by its first entries."""
+    if isinstance(value, pl.Series):
+        return f"[{', '.join(map(show, value.head(3)))}{', ...' if len(value) > 3 else ''}]"
+    return "an empty cell" if value is None else repr(value) if isinstance(value, str) else str(value)
 
 
 def plain(name: str) -> str:

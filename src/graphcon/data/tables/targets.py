@@ -52,6 +52,8 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
         raise InputError(
             f"{table.path}: no target is named. Say --target COLUMN; it has: {', '.join(table.frame.columns)}."
         )
+    for name in names:
+        table.require_plain(name, "A target")
     kind = options.kind or _guess_kind(table, names)
     name, *others = names
     if kind == "classification":
@@ -147,6 +149,8 @@ def encode_target(table: Table, target: Target) -> Tensor:
     """Class indices [rows] with -1 for an empty cell, or numbers [rows] or [rows, columns] with NaN for
     it.
     """
+    for name in target.names:
+        table.require_plain(name, "A target")
     if target.kind == "classification":
         name = target.names[0]
         places = pl.DataFrame({"class": target.classes, "place": np.arange(len(target.classes))})
@@ -222,6 +226,8 @@ def is_labelled(y: Tensor) -> Tensor:
 
 
 def _told_split(table: Table, columns: tuple[str, ...], unit: str) -> Split:
+    for name in columns:
+        table.require_plain(name, "A part of the split")
     if len(columns) == 3:
         marks = [_marks(table, name) for name in columns]
         for i, j in ((0, 1), (0, 2), (1, 2)):
