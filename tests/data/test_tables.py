@@ -460,6 +460,20 @@ def test_classes_that_look_alike_are_noted(write):
     assert "the classes 'B' and 'b' and 'b ' differ in spaces or capitals only, and count as 3 classes" in note
 
 
+@pytest.mark.parametrize(
+    ("empty", "option"), [("NA", "NA"), ("N/A", "N/A"), ("null", "null"), (" ", "' '"), ("#N/A", "'#N/A'")]
+)
+def test_a_class_that_looks_like_an_empty_cell_is_noted(write, empty, option):
+    text = "id,f,label\n" + "".join(f"{i},{i},{('a', 'b', empty)[i % 3]}\n" for i in range(30))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    (note,) = [note for note in dataset.notes if "column 'label'" in note]
+    assert f"the class {empty!r} looks like an empty cell. If it is one, say --null-values {option}." in note
+    cured, _ = read_tables(nodes, edges, target="label", null_values=(empty,))
+    assert cured.class_names == ("a", "b")
+    assert not any("looks like" in note for note in cured.notes)
+
+
 GRAPH_NODES = "graph_id,id,f\n" + "".join(f"g{g},{i},{g + i}\n" for g in range(10) for i in range(3))
 GRAPH_EDGES = "graph_id,source,target\n" + "".join(f"g{g},{i},{i + 1}\n" for g in range(10) for i in range(2))
 

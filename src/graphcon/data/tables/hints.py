@@ -1,7 +1,8 @@
-"""What texts may be meant for that are read as classes or categories: numbers in another way of writing."""
+"""What texts may be meant for that are read as classes or categories: numbers in another way of writing, nothing."""
 
 import polars as pl
 
+_NOTHING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null"}
 _PLAIN = r"[+-]?\d+(?:\.\d+)?"
 _FIGURES = r"[+-]?\d[\d.,' ]*"
 _CURRENCY = r"(?:\p{Sc}|EUR|USD|GBP|CHF|JPY)"
@@ -32,3 +33,8 @@ def hint_at_numbers(values: pl.Series) -> str:
         if marked.any() and (marked | cells.str.contains(f"^{_PLAIN}$")).sum() > len(cells) / 2:
             return " " + hint.format(cells.filter(marked)[0])
     return ""
+
+
+def looks_empty(text: str) -> bool:
+    """Whether other programs write this for an empty cell."""
+    return text.strip().casefold() in _NOTHING

@@ -1,5 +1,6 @@
 """What is to be predicted, and which rows are for training, validation and test."""
 
+import shlex
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
 from graphcon.data.tables.cells import as_known, check_finite, odd_among_numbers
 from graphcon.data.tables.files import Table
-from graphcon.data.tables.hints import hint_at_numbers
+from graphcon.data.tables.hints import hint_at_numbers, looks_empty
 from graphcon.errors import InputError
 
 _CLASSES_LIMIT = 50
@@ -94,12 +95,19 @@ def find_doubts(table: Table, target: Target, options: TableOptions) -> list[str
 
 
 def find_look_alikes(table: Table, target: Target) -> list[str]:
-    """A note on classes that differ in spaces or in upper and lower case only, which often are one."""
+    """Notes on classes that differ in spaces or in upper and lower case only, which often are one, and on those that
+    look like an empty cell.
+    """
     alike: dict[str, list[str]] = {}
     for name in target.classes:
         alike.setdefault(" ".join(name.casefold().split()), []).append(name)
     where = f"{table.path}, column '{target.names[0]}'"
-    return [
+    empty = [
+        f"{where}: the class {name!r} looks like an empty cell. If it is one, say --null-values {shlex.quote(name)}."
+        for name in target.classes
+        if looks_empty(name)
+    ]
+    return empty + [
         f"{where}: the classes {' and '.join(map(repr, names))} differ in spaces or capitals only, and count as "
         f"{len(names)} classes. If they are one, write them the same way."
         for names in alike.values()
