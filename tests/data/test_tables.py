@@ -413,6 +413,37 @@ def test_several_targets_of_zeros_and_ones_are_labels(write):
     assert dataset.data.y.shape == (12, 2)
 
 
+def test_labels_written_with_a_point_are_labels(write):
+    labels = [("1.0", "0.0"), ("", "1.0"), ("0.0", "0.0"), ("1.0", "1.0")]  # what pandas writes where one is missing
+    text = "id,f,l1,l2\n" + "".join(f"{i},{i},{','.join(labels[i % 4])}\n" for i in range(12))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target=("l1", "l2"))
+    assert (dataset.kind, dataset.num_outputs) == ("multilabel", 2)
+    assert "3 of 12 rows have no target" in " ".join(dataset.notes)
+
+
+def test_whole_numbers_with_a_point_are_values_and_noted(write):
+    cells = ["1.0", "2.0", "", "3.0"]
+    text = "id,f,label\n" + "".join(f"{i},{i},{cells[i % 4]}\n" for i in range(24))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert dataset.kind == "regression"
+    (note,) = [note for note in dataset.notes if "column 'label'" in note]
+    assert note.endswith("If they are classes, say --kind classification.")
+    classes, _ = read_tables(nodes, edges, target="label", kind="classification")
+    assert classes.class_names == ("1.0", "2.0", "3.0")
+    assert not any("If they are classes" in note for note in classes.notes)
+
+
+@pytest.mark.parametrize("kind", [None, "multilabel", "regression"])
+def test_several_targets_of_texts_are_told_what_labels_are(write, kind):
+    text = "id,f,l1,l2\n" + "".join(f"{i},{i},{('yes', 'no')[i % 2]},yes\n" for i in range(12))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    with pytest.raises(InputError, match="'yes'.*labels: write these as 1 and 0, or true and false") as caught:
+        read_tables(nodes, edges, target=("l1", "l2"), kind=kind)
+    assert "--kind classification" not in str(caught.value)  # which takes one column
+
+
 def test_rows_without_target_belong_to_the_graph_and_to_no_part(write):
     text = "id,f,label\n" + "".join(f"{i},{i},{'uv'[i % 2] if i < 10 else ''}\n" for i in range(12))
     nodes, edges = write(nodes=text, edges="source,target\n0,11\n")

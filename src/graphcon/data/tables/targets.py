@@ -77,7 +77,7 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
             )
         return Target(names, kind, tuple(classes.cast(pl.String).to_list()))
     for name in names:
-        numbers = _numbers(table, name)
+        numbers = _numbers(table, name, alone=not others)
         if kind == "multilabel":
             odd = (~numbers.is_in([0.0, 1.0])).fill_null(False)
             if odd.any():
@@ -87,11 +87,16 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
 
 def find_doubts(table: Table, target: Target, options: TableOptions) -> list[str]:
     """Notes on what a target that was guessed may be instead."""
-    values = table.frame[target.names[0]]
-    if options.kind or target.kind != "classification" or values.dtype != pl.String:
+    where, values = f"{table.path}, column '{target.names[0]}'", table.frame[target.names[0]].drop_nulls()
+    if options.kind or len(target.names) > 1:
         return []
-    hint = hint_at_numbers(values)
-    return [f"{table.path}, column '{target.names[0]}': its texts are read as classes.{hint}"] if hint else []
+    if target.kind == "classification":
+        hint = hint_at_numbers(values) if values.dtype == pl.String else ""
+        return [f"{where}: its texts are read as classes.{hint}"] if hint else []
+    # Programs that know no empty integer write classes with a point where one is missing: 1.0.
+    if values.dtype.is_float() and values.n_unique() <= _CLASSES_LIMIT and (values == values.round()).all():
+        return [f"{where}: its whole numbers are read as values. If they are classes, say --kind classification."]
+    return []
 
 
 def find_look_alikes(table: Table, target: Target) -> list[str]:
@@ -168,7 +173,8 @@ def encode_target(table: Table, target: Target) -> Tensor:
         if unknown.any():
             table.refuse(name, unknown, f"It is none of the classes: {', '.join(target.classes[:20])}.")
         return torch.from_numpy(found.fill_null(-1).to_numpy().astype(np.int64))
-    columns = [_numbers(table, name).fill_null(float("nan")).to_numpy() for name in target.names]
+    alone = len(target.names) == 1
+    columns = [_numbers(table, name, alone=alone).fill_null(float("nan")).to_numpy() for name in target.names]
     numbers = torch.from_numpy(np.stack(columns, axis=1).astype(np.float32))
     return numbers[:, 0] if target.kind == "regression" and len(columns) == 1 else numbers
 
@@ -273,7 +279,10 @@ def _marks(table: Table, name: str) -> pl.Series:
 def _guess_kind(table: Table, names: tuple[str, ...]) -> Kind:
     values = [table.frame[name].drop_nulls() for name in names]
     if len(values) > 1:
-        truths = all(v.dtype == pl.Boolean or (v.dtype.is_integer() and v.is_in([0, 1]).all()) for v in values)
+        truths = all(
+            v.dtype == pl.Boolean or (v.dtype.is_numeric() and v.cast(pl.Float64).is_in([0.0, 1.0]).all())
+            for v in values
+        )
         return "multilabel" if truths else "regression"
     dtype = values[0].dtype
     if dtype == pl.String:
@@ -299,17 +308,15 @@ def _is_numeric(values: pl.Series) -> bool:
     return odd is not None and not odd.any()
 
 
-def _numbers(table: Table, name: str) -> pl.Series:
+def _numbers(table: Table, name: str, *, alone: bool = True) -> pl.Series:
     """The cells as numbers; NaN and infinity are refused as text is, empty cells stay empty."""
     values = table.frame[name]
     numbers = values.cast(pl.Float64, strict=False)
     odd = values.is_not_null() & numbers.is_null()
     if odd.any():
-        table.refuse(
-            name,
-            odd,
-            "Must be a number: correct it; if it means an empty cell, say --null-values; if these are classes, "
-            "say --kind classification.",
-        )
+        cure = "Must be a number: correct it; if it means an empty cell, say --null-values; "
+        classes = "if these are classes, say --kind classification."
+        labels = "several targets are numbers, or labels: write these as 1 and 0, or true and false."
+        table.refuse(name, odd, cure + (classes if alone else labels))
     check_finite(table, name, numbers, "A target", "correct it, or leave the cell empty.")
     return numbers
