@@ -522,6 +522,15 @@ def test_many_graphs_in_one_table_with_targets_of_their_own(write):
     assert len(dataset.part("train")) == 6
 
 
+def test_columns_of_graphs_that_are_not_used_are_noted(write):
+    graphs = "graph_id,temperature,value,comment,split\n"
+    graphs += "".join(f"g{g},{g},{g}.5,x,{'train' if g < 8 else 'test'}\n" for g in range(10))
+    nodes, edges, graphs = write(nodes=GRAPH_NODES, edges=GRAPH_EDGES, graphs=graphs)
+    dataset, _ = read_tables(nodes, edges, graphs, target="value", ignore="comment")
+    (note,) = [note for note in dataset.notes if "not used" in note]
+    assert "graphs.csv: column(s) temperature are not used" in note
+
+
 def test_many_graphs_with_targets_per_node_are_split_by_graph(write):
     rows = "".join(f"g{g},{i},{g + i},{i % 2}\n" for g in range(10) for i in range(3))
     nodes, edges = write(nodes="graph_id,id,f,label\n" + rows, edges=GRAPH_EDGES)

@@ -66,6 +66,11 @@ def read_tables(
         unit = "graph" if graph_table is not None else "node"
         split, notes = targets.find_split(owner, split_columns, target, y, options, unit)
     notes += targets.find_look_alikes(owner, target) + targets.find_doubts(owner, target, options)
+    if graph_roles is not None and graph_roles.others:
+        notes.append(
+            f"{owner.path}: column(s) {', '.join(graph_roles.others)} are not used: features belong to nodes or edges. "
+            "To use them, write them into the rows of each graph's nodes."
+        )
     training = _training_rows(split, number)
     target = targets.learn_target(target, y, split.train if split.size == len(y) else torch.from_numpy(training))
 

@@ -51,11 +51,12 @@ class EdgeRoles:
 
 @dataclass(frozen=True)
 class GraphRoles:
-    """The columns of the graph table."""
+    """The columns of the graph table; others are not used, since features belong to nodes and edges."""
 
     graph: str
     target: tuple[str, ...]
     split: tuple[str, ...]
+    others: tuple[str, ...]
 
 
 def written_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
@@ -152,7 +153,8 @@ def find_graph_roles(table: Table, options: TableOptions) -> GraphRoles:
     graph = named or _find(table, "id", options) or table.frame.columns[0]
     for name in options.target:
         table.require(name, "--target")
-    return GraphRoles(graph, options.target, _find_split(table, options))
+    split = _find_split(table, options)
+    return GraphRoles(graph, options.target, split, _features(table, options, None, {graph, *options.target, *split}))
 
 
 def _find(table: Table, role: str, options: TableOptions, named: str | None = None, option: str = "") -> str | None:
