@@ -40,6 +40,24 @@ CASES = {
         [],
         ["edges.csv, row 5, column 'source': '3.0'. nodes.csv has no node of that id"],
     ),
+    "ids with a point in one table": (
+        NODES,
+        EDGES.replace(",", ".0,").replace("\n", ".0\n").replace("source.0,target.0", "source,target"),
+        [],
+        ["column 'source': '0.0' (10 rows in all)", "ids here are numbers with a point, there integers"],
+    ),
+    "an end of an edge with a space": (
+        NODES,
+        with_row(EDGES, 4, "2, 3"),
+        [],
+        ["edges.csv, row 4, column 'target': ' 3'.", "There is '3', which differs in spaces only: take them away."],
+    ),
+    "an id with a space": (
+        with_row(NODES, 5, "3 ,3.5,v"),
+        EDGES,
+        [],
+        ["edges.csv, row 5, column 'source': '3'.", "There is '3 ', which differs in spaces only: take them away."],
+    ),
     "ids with zeros in one table": (
         NODES.replace("\n", "\n0").removesuffix("0"),
         EDGES,
@@ -278,6 +296,7 @@ CASES = {
         ["--ignore F: no table has such a column", "Did you mean 'f'?"],
     ),
     "no such feature": (NODES, EDGES, ["--features", "g"], ["no column 'g' for --features"]),
+    "a target twice": (NODES, EDGES, ["--target", "f", "f"], ["--target f: is named 2 times. Name it once."]),
     "a feature twice": (NODES, EDGES, ["--features", "f", "f"], ["--features f: is named 2 times", "once"]),
     "nothing to ignore": (
         NODES,
@@ -298,6 +317,12 @@ CASES = {
         EDGES.replace("source,target", "one,two").replace("\n", ",1\n").replace("two,1", "two,w"),
         [],
         ["no column is called 'source'", "--source"],
+    ),
+    "text as a weight": (
+        NODES,
+        "source,target,weight\n0,1,1\n1,2,high\n",
+        [],
+        ["edges.csv, row 3, column 'weight': 'high'. A weight must be a number", "--weight", "--ignore weight"],
     ),
     "negative weight": (
         NODES,
@@ -519,4 +544,6 @@ def test_edges_that_fit_no_graph_are_told_which(edges, expected, tmp_path, monke
     (tmp_path / "nodes.csv").write_text("graph_id,id,f,y\na,0,1,1\na,1,2,2\na,2,2,2\nb,0,3,3\nb,1,4,4\n")
     (tmp_path / "edges.csv").write_text(edges)
     assert cli.main(["data", "--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "y"]) == 2
-    assert expected in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert expected in message
+    assert "spaces" not in message  # that another graph has such an id is no help

@@ -8,7 +8,6 @@ import polars as pl
 from graphcon.data.tables.cells import check_finite
 from graphcon.data.tables.files import Table, show
 from graphcon.data.tables.roles import EdgeRoles
-from graphcon.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,10 @@ def connect(
             found = _look_up(ids, values)
         unknown = found < 0
         if unknown.any():
-            of = None if roles.graph is None or graph is None else edges.frame[roles.graph][int(unknown.argmax())]
+            first = int(unknown.argmax())
+            of = None if roles.graph is None or graph is None else edges.frame[roles.graph][first]
             rule = _unknown_rule(nodes, identity, values, of, all_unknown=bool(unknown.all()))
+            rule += _spaces(ids, values[first])
             edges.refuse(column, pl.Series(unknown), rule)
         ends.append(found)
     pair = np.stack(ends)
@@ -122,10 +123,19 @@ def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, of: obj
     return f"{rule}). {cure}"
 
 
+def _spaces(ids: pl.Series, value: object) -> str:
+    """A hint where an id would be found, were it not for spaces around it."""
+    texts = ids.cast(pl.String)
+    near = texts.filter((texts.str.strip_chars() == str(value).strip()) & (texts != str(value)))
+    return f" There is {show(near[0])}, which differs in spaces only: take them away." if len(near) else ""
+
+
 def _kind(ids: pl.Series) -> str:
     if ids.dtype.is_integer() or _integers(ids) is not None:
         return "integers"
-    return "numbers with a point" if ids.dtype.is_float() else "text"
+    if ids.dtype.is_float() or (ids.dtype == pl.String and ids.str.contains(r"^[+-]?\d+\.\d+$").all()):
+        return "numbers with a point"
+    return "dates" if ids.dtype.is_temporal() else "text"
 
 
 def _check_graphs(nodes: Table, graph: str, edges: Table, column: str) -> None:
@@ -253,13 +263,13 @@ def _count_listed_twice(name: str, num_nodes: int, pair: np.ndarray) -> tuple[st
 
 def check_weight(edges: Table, weight: str) -> np.ndarray:
     """The weights as numbers; an empty, infinite or negative one is refused."""
+    edges.require_plain(weight, "A weight")
     values = edges.frame[weight]
-    try:
-        numbers = values.cast(pl.Float64)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(
-            f"{edges.path}, column '{weight}': a weight must be a number. Name another column with --weight."
-        ) from error
+    numbers = values.cast(pl.Float64, strict=False)
+    odd = values.is_not_null() & numbers.is_null()
+    if odd.any():
+        cure = "correct it, name another column with --weight, or leave weights out with --ignore"
+        edges.refuse(weight, odd, f"A weight must be a number: {cure} {weight}.")
     bad = ~((numbers >= 0) & numbers.is_finite()).fill_null(False)
     if bad.any():
         edges.refuse(weight, bad, "A weight must be a finite number, not below 0: correct it.")

@@ -114,6 +114,8 @@ def read_file(
         decimal: What stands before the fraction of a number in a text file.
     """
     path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, and a table is a file. Name a .csv or .parquet file in it.")
     if not path.is_file():
         raise InputError(f"{path}: there is no such file. Name a .csv or .parquet file.")
     endings = [ending.lower() for ending in path.suffixes]

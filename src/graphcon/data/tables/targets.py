@@ -55,6 +55,8 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
         )
     for name in names:
         table.require_plain(name, "A target")
+        if names.count(name) > 1:
+            raise InputError(f"--target {name}: is named {names.count(name)} times. Name it once.")
     kind = options.kind or _guess_kind(table, names)
     name, *others = names
     if kind == "classification":
