@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import date, time, timedelta
 
 import polars as pl
 import pytest
@@ -40,6 +41,24 @@ CASES = {
         with_row(EDGES, 5, "3.0,4"),
         [],
         ["edges.csv, row 5, column 'source': '3.0'. nodes.csv has no node of that id"],
+    ),
+    "ids with a point in one table": (
+        NODES,
+        EDGES.replace(",", ".0,").replace("\n", ".0\n").replace("source.0,target.0", "source,target"),
+        [],
+        ["column 'source': '0.0' (10 rows in all)", "ids here are numbers with a point, there integers"],
+    ),
+    "an end of an edge with a space": (
+        NODES,
+        with_row(EDGES, 4, "2, 3"),
+        [],
+        ["edges.csv, row 4, column 'target': ' 3'.", "There is '3', which differs in spaces only: take them away."],
+    ),
+    "an id with a space": (
+        with_row(NODES, 5, "3 ,3.5,v"),
+        EDGES,
+        [],
+        ["edges.csv, row 5, column 'source': '3'.", "There is '3 ', which differs in spaces only: take them away."],
     ),
     "ids with zeros in one table": (
         NODES.replace("\n", "\n0").removesuffix("0"),
@@ -94,6 +113,18 @@ CASES = {
         "source,target\n0,1\n",
         [],
         ["nodes.csv: no column is a feature", "--degree"],
+    ),
+    "features that are left out": (
+        "id,price,label\n" + "".join(f'{i},"{i},5",{"uv"[i % 2]}\n' for i in range(12)),
+        EDGES,
+        [],
+        ["no column is a feature", "column 'price' is left out: it is text that differs in every row", "--decimal ,"],
+    ),
+    "a decimal comma among points": (
+        with_row(NODES, 5, '3,"3,5",v'),
+        EDGES,
+        [],
+        ["row 5, column 'f': '3,5'. Most cells of this column are numbers", "with a decimal point, not as 3,5"],
     ),
     "one class": (
         NODES.replace("v\n", "u\n"),
@@ -267,6 +298,7 @@ CASES = {
         ["--ignore F: no table has such a column", "Did you mean 'f'?"],
     ),
     "no such feature": (NODES, EDGES, ["--features", "g"], ["no column 'g' for --features"]),
+    "a target twice": (NODES, EDGES, ["--target", "f", "f"], ["--target f: is named 2 times. Name it once."]),
     "a feature twice": (NODES, EDGES, ["--features", "f", "f"], ["--features f: is named 2 times", "once"]),
     "nothing to ignore": (
         NODES,
@@ -287,6 +319,12 @@ CASES = {
         EDGES.replace("source,target", "one,two").replace("\n", ",1\n").replace("two,1", "two,w"),
         [],
         ["no column is called 'source'", "--source"],
+    ),
+    "text as a weight": (
+        NODES,
+        "source,target,weight\n0,1,1\n1,2,high\n",
+        [],
+        ["edges.csv, row 3, column 'weight': 'high'. A weight must be a number", "--weight", "--ignore weight"],
     ),
     "negative weight": (
         NODES,
@@ -423,6 +461,39 @@ def test_lists_of_different_lengths_and_times_of_day_are_refused(tmp_path, monke
     assert "column 'v': holds Time" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("column", ["id", "label", "split", "category", "graph_id"])
+@pytest.mark.parametrize("cell", [["a", "b"], [1.0], timedelta(days=1), time(9), b"x", {"a": 1}])
+def test_cells_of_parquet_that_hold_no_single_value_are_refused(column, cell, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edges.csv").write_text(EDGES)
+    frame = pl.DataFrame({"id": range(10), "f": [i / 2 for i in range(10)], "label": ["u", "v"] * 5})
+    frame = frame.with_columns(pl.Series(column, [cell] * 10))
+    frame.write_parquet(tmp_path / "nodes.parquet")
+    arguments = ["data", "--nodes", "nodes.parquet", "--edges", "edges.csv", "--target", "label"]
+    arguments += ["--categorical", "category"] if column == "category" else []
+    assert cli.main(arguments) == 2
+    message = capsys.readouterr().err
+    assert f"nodes.parquet, column '{column}': holds {frame.schema[column]}." in message
+    assert "must be a number, a text, a truth value or a date: convert it" in message
+
+
+def test_cells_that_are_lists_or_dates_are_shown_plainly(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edges.csv").write_text(EDGES)
+    arguments = ["data", "--nodes", "nodes.parquet", "--edges", "edges.csv", "--target", "label"]
+    frame = pl.DataFrame({"id": range(10), "label": ["u", "v"] * 5, "v": [[1.0, 2.0, 3.0, 4.0]] * 9 + [[1.0]]})
+    frame[::-1].write_parquet(tmp_path / "nodes.parquet")
+    assert cli.main(arguments) == 2
+    assert "nodes.parquet, row 1, column 'v': [1.0]. All lists of a column" in capsys.readouterr().err
+    frame.with_columns(v=pl.Series([[1.0] * 4] * 9 + [[1.0] * 5])).write_parquet(tmp_path / "nodes.parquet")
+    assert cli.main(arguments) == 2
+    assert "row 10, column 'v': [1.0, 1.0, 1.0, ...]. All lists of a column" in capsys.readouterr().err
+    days = pl.date_range(date(2020, 1, 1), date(2020, 1, 10), eager=True)
+    frame.with_columns(id=days, v=pl.lit(1.5)).write_parquet(tmp_path / "nodes.parquet")
+    assert cli.main(arguments) == 2
+    assert "the first is 2020-01-01)" in capsys.readouterr().err
+
+
 def test_graphs_that_do_not_fit_are_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "nodes.csv").write_text("id,graph_id,f\n0,a,1\n1,a,2\n2,b,3\n3,b,4\n")
@@ -488,4 +559,6 @@ def test_edges_that_fit_no_graph_are_told_which(edges, expected, tmp_path, monke
     (tmp_path / "nodes.csv").write_text("graph_id,id,f,y\na,0,1,1\na,1,2,2\na,2,2,2\nb,0,3,3\nb,1,4,4\n")
     (tmp_path / "edges.csv").write_text(edges)
     assert cli.main(["data", "--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "y"]) == 2
-    assert expected in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert expected in message
+    assert "spaces" not in message  # that another graph has such an id is no help

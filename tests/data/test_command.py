@@ -139,6 +139,15 @@ def test_own_tables_are_checked_and_explained(capsys, tmp_path):
     assert json.loads(out)["schema"]["target"]["classes"] == ["0", "1", "2"]
 
 
+def test_a_mean_below_zero_is_shown_as_a_sum(capsys, tmp_path):
+    rows = "".join(f"{i},{(-1) ** i - 0.5},{i % 3}\n" for i in range(12))
+    (tmp_path / "n.csv").write_text("id,f,label\n" + rows)
+    (tmp_path / "e.csv").write_text("source,target\n0,1\n")
+    paths = ("--nodes", str(tmp_path / "n.csv"), "--edges", str(tmp_path / "e.csv"), "--target", "label")
+    _, out, _ = run(capsys, *paths, "--train", "1", "--val", "0")
+    assert "(x + 0.5) / 1 " in out
+
+
 def test_tabs_can_be_named_from_a_shell(capsys, tmp_path):
     (tmp_path / "n.txt").write_text("id\tf\tlabel\n" + "".join(f"{i}\t{i}\t{i % 2}\n" for i in range(9)))
     (tmp_path / "e.txt").write_text("source\ttarget\n0\t1\n")
@@ -165,6 +174,7 @@ def test_graphml_is_shown_too(capsys, tmp_path):
         (["cora", "--nodes", "n.csv"], "not both"),
         (["--nodes", "n.csv"], "--edges is missing"),
         (["--nodes", "no.csv", "--edges", "no.csv", "--target", "y"], "no.csv: there is no such file"),
+        (["--nodes", "/", "--edges", "no.csv", "--target", "y"], "/: is a folder, and a table is a file"),
         (["texas", "--data-root", "/no/such"], "/no/such: there is no such folder"),
         (["cora", "--protocol", "fixed"], "It has: random-development, public"),
     ],

@@ -39,6 +39,35 @@ def test_random_fractions_use_every_node_once_and_train_on_every_class(labels, t
     assert set(y[split.train].tolist()) == set(labels)
 
 
+@given(
+    sizes=st.tuples(st.integers(1, 12), st.integers(2, 150)).map(lambda found: [found[0]] * found[1]),
+    shares=st.sampled_from([(0.6, 0.2), (0.8, 0.1), (0.3, 0.3), (0.7, 0.15)]),
+    seed=st.integers(0, 1000),
+)
+def test_many_small_classes_leave_every_part_its_share(sizes, shares, seed):
+    y = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
+    split = splits.random_fractions(y.numel(), seed, train=shares[0], val=shares[1], labels=y)
+    assert set(y[split.train].tolist()) == set(range(len(sizes)))
+    left = y.numel() - split.train.numel()  # what is needed to train on every class is not divided
+    for index, share in ((split.val, shares[1]), (split.test, 1 - sum(shares))):
+        wanted = left * share / (1 - shares[0])
+        assert abs(index.numel() - wanted) <= max(2, wanted / 2)
+
+
+def test_a_hundred_classes_of_three_are_split_by_the_shares_of_all():
+    split = splits.random_fractions(300, 0, labels=torch.arange(300) % 100)
+    assert [index.numel() for _, index in split.parts()] == [180, 60, 60]
+
+
+def test_classes_that_divide_well_are_split_one_by_one():
+    split = splits.random_fractions(34, 0, labels=torch.arange(34) % 2)
+    assert [(split.mask(part)[::2].sum(), split.mask(part)[1::2].sum()) for part in ("train", "val", "test")] == [
+        (10, 10),
+        (4, 4),
+        (3, 3),
+    ]
+
+
 @given(seed=st.integers(0, 1000))
 def test_nodes_that_are_no_candidates_are_in_no_part(seed):
     candidates = torch.arange(0, 100, 3)

@@ -118,6 +118,98 @@ def test_classes_and_categories_written_with_leading_zeros_stay_as_they_are_writ
     assert numbers.data.x[:, 0].tolist() == [1.0] * 12
 
 
+def test_classes_and_categories_that_the_user_names_stay_as_they_are_written(write):
+    versions = ["1.1", "1.10", "1.2", "10"]
+    rows = [f"{i},{i},{versions[i % 4]},{versions[i % 4]}" for i in range(24)]
+    nodes, edges = write(nodes="\n".join(["id,f,version,label", *rows]), edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="label", kind="classification", categorical="version")
+    assert dataset.class_names == ("1.1", "1.10", "1.2", "10")  # in the order of numbers: 10 comes after 2
+    assert {column.name: column.categories for column in schema.columns}["version"] == ("1.1", "1.10", "1.2", "10")
+    assert torch.equal(schema.apply(nodes, edges).graphs[0].y, dataset.data.y)
+    (new,) = write(new="id,f,version,label\n0,1,1.10,1.1\n1,2,10,1.10\n")
+    read = schema.apply(new, edges)
+    assert read.graphs[0].y.tolist() == [0, 1]
+    assert read.graphs[0].x[:, 1:].tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]]
+    assert not any("never saw" in note for note in read.notes)
+
+
+def test_new_tables_mean_by_a_text_what_training_meant(write):
+    flags = ["TRUE", "FALSE", "MAYBE"]
+    rows = [f"{i},{i},{flags[i % 3]},{flags[i % 3]}" for i in range(24)]
+    nodes, edges = write(nodes="\n".join(["id,f,flag,label", *rows]), edges="source,target\n0,1\n")
+    _, schema = read_tables(nodes, edges, target="label")
+    (new,) = write(new="id,f,flag,label\n0,1,TRUE,FALSE\n1,2,FALSE,TRUE\n")  # without MAYBE, these are truth values
+    read = schema.apply(new, edges)
+    assert read.graphs[0].y.tolist() == [0, 2]
+    assert read.graphs[0].x[:, 1:].tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert not any("never saw" in note for note in read.notes)
+
+
+@pytest.mark.parametrize("spelling", [("false", "true"), ("False", "True"), ("FALSE", "TRUE")])
+def test_classes_that_are_truth_values_may_be_spelled_as_any_program_does(write, spelling):
+    rows = [f"{i},{i},{spelling[i % 2]}" for i in range(12)]
+    nodes, edges = write(nodes="\n".join(["id,f,label", *rows]), edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="label")
+    assert dataset.class_names == ("false", "true")
+    (new,) = write(new="id,f,label\n0,1,True\n1,2,FALSE\n")
+    assert schema.apply(new, edges).graphs[0].y.tolist() == [1, 0]
+
+
+def test_numbers_may_have_a_decimal_comma(write):
+    cells = [f"{i};{i},5;{i % 2};{i * i},25;1.{i};x" for i in range(12)]
+    nodes, edges = write(
+        nodes="\n".join(["id;f;g;value;version;note", *cells]), edges="source;target;weight\n0;1;0,5\n1;2;2\n"
+    )
+    german = {"delimiter": ";", "decimal": ",", "target": "value", "categorical": "version", "ignore": "note"}
+    dataset, schema = read_tables(nodes, edges, scaling="none", **german)
+    assert dataset.kind == "regression"
+    assert dataset.data.x[:3, :2].tolist() == [[0.5, 0], [1.5, 1], [2.5, 0]]
+    assert dataset.data.y[:3].tolist() == [0.25, 1.25, 4.25]
+    assert dataset.data.edge_weight.tolist() == [0.5, 2.0, 0.5, 2.0]
+    again = TableSchema.from_json(schema.to_json())
+    assert torch.equal(again.apply(nodes, edges).graphs[0].x, dataset.data.x)
+    for odd in ("1.500", "n/a", "1.234,5"):
+        (nodes,) = write(nodes="\n".join(["id;f;g;value;version;note", *cells]).replace(";7,5;", f";{odd};"))
+        message = f"nodes.csv, row 9, column 'f': '{odd}'. With --decimal , a fraction stands after a comma"
+        with pytest.raises(InputError, match=message):
+            read_tables(nodes, edges, **german)
+        with pytest.raises(InputError, match=message):
+            again.apply(nodes, edges)
+        read_tables(nodes, edges, **german | {"ignore": ("note", "f")})  # what nobody reads may hold anything
+
+
+def test_a_schema_of_before_decimal_commas_has_points(write):
+    _, schema = read_tables(*write(nodes=NODES, edges=EDGES), target="label")
+    values = schema.to_dict()
+    del values["decimal"]
+    assert TableSchema.from_dict(values) == schema
+
+
+@pytest.mark.parametrize(
+    ("cells", "hint"),
+    [
+        (["0,5", "1,75", "2"], "with a decimal point, not as 0,5, or say --decimal ,"),
+        (["1.250,5", "0,5", "3,5"], "with a decimal point, not as 1.250,5"),
+        (["956,000", "1,234,000", "12"], "with separators of thousands, write them without, not as 956,000"),
+        (["95.6%", "4 %", "0.5%"], "without the percent sign, not as 95.6%"),
+        (["95.60 €", "1,000 EUR", "-3 €"], "without the currency, not as 95.60 €"),
+        (["$5", "$1,000.50", "$ 3"], "without the currency, not as $5"),
+        (["5b", "1,2,3", "a%"], None),
+    ],
+)
+def test_numbers_in_another_way_of_writing_are_noted(write, cells, hint):
+    rows = [f'{i},{i},"{cells[i % 3]}","{cells[i % 3]}"' for i in range(12)]
+    nodes, edges = write(nodes="\n".join(["id,f,price,label", *rows]), edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    notes = [note for note in dataset.notes if "If these are numbers" in note]
+    if hint is None:
+        assert notes == []
+    else:
+        assert ["column 'label': its texts are read as classes." in note for note in notes] == [True, False]
+        assert "column 'price' is read as categories." in notes[1]
+        assert all(hint in note for note in notes)
+
+
 def test_an_ignored_column_has_no_role_by_its_name(write):
     nodes, edges = write(
         nodes="id,graph_id,split,f,label\na,0,train,1,u\nb,0,val,2,v\nc,1,train,3,v\nd,1,test,4,u\n",
@@ -240,13 +332,34 @@ def test_parquet_lists_are_vectors_and_words(tmp_path):
 
 
 def test_zeros_and_ones_are_not_scaled(write):
-    # Learned on the training part, as everything: that a last row holds 7 does not matter.
-    rows = [f"{i},{int(i % 3 == 0) if i < 11 else 7},{'uv'[i % 2]},{'train' if i < 9 else 'test'}\n" for i in range(12)]
-    text = "id,word,label,split\n" + "".join(rows)
-    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    rows = [f"{i},{i % 3 == 0:d},{'uv'[i % 2]},{'train' if i < 9 else 'test'}\n" for i in range(12)]
+    nodes, edges = write(nodes="id,word,label,split\n" + "".join(rows), edges="source,target\n0,1\n")
     dataset, schema = read_tables(nodes, edges, target="label")
     assert schema.columns[0].role == "boolean"
-    assert dataset.data.x.flatten().tolist() == [1, 0, 0] * 3 + [1, 0, 7]
+    assert dataset.data.x.flatten().tolist() == [1, 0, 0] * 4
+
+
+def test_a_count_that_is_zero_or_one_in_training_is_a_number(write):
+    rows = [f"{i},{i % 2 if i < 8 else 59},{'uv'[i % 2]},{'train' if i < 8 else 'test'}\n" for i in range(10)]
+    nodes, edges = write(nodes="id,count,label,split\n" + "".join(rows), edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="label")
+    assert schema.columns[0].role == "number"
+    assert dataset.data.x.flatten().tolist() == [-1, 1] * 4 + [117, 117]
+
+
+@pytest.mark.parametrize("cells", [("true", "false"), ("yes", "no"), ("1", "0")])
+def test_new_truth_values_are_refused_unless_they_are_some(write, cells):
+    rows = [f"{i},{cells[i % 2]},{'uv'[i % 2]}\n" for i in range(12)]
+    nodes, edges = write(nodes="id,ok,label\n" + "".join(rows), edges="source,target\n0,1\n")
+    _, schema = read_tables(nodes, edges, target="label")
+    (new,) = write(new="id,ok\n0,1\n1,0\n")
+    assert schema.apply(new, edges).graphs[0].x.flatten().tolist() == [1, 0]
+    for odd in ("2", "0.5", "-1"):
+        (new,) = write(new=f"id,ok\n0,1\n1,{odd}\n2,1\n")
+        with pytest.raises(
+            InputError, match=rf"new.csv, row 3, column 'ok': {odd}(\.0)?\. Must be 0 or 1.*train again"
+        ):
+            schema.apply(new, edges)
 
 
 def test_many_categories_become_indices_with_zero_for_the_unknown(write):
@@ -299,6 +412,37 @@ def test_several_targets_of_zeros_and_ones_are_labels(write):
     assert dataset.data.y.shape == (12, 2)
 
 
+def test_labels_written_with_a_point_are_labels(write):
+    labels = [("1.0", "0.0"), ("", "1.0"), ("0.0", "0.0"), ("1.0", "1.0")]  # what pandas writes where one is missing
+    text = "id,f,l1,l2\n" + "".join(f"{i},{i},{','.join(labels[i % 4])}\n" for i in range(12))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target=("l1", "l2"))
+    assert (dataset.kind, dataset.num_outputs) == ("multilabel", 2)
+    assert "3 of 12 rows have no target" in " ".join(dataset.notes)
+
+
+def test_whole_numbers_with_a_point_are_values_and_noted(write):
+    cells = ["1.0", "2.0", "", "3.0"]
+    text = "id,f,label\n" + "".join(f"{i},{i},{cells[i % 4]}\n" for i in range(24))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert dataset.kind == "regression"
+    (note,) = [note for note in dataset.notes if "column 'label'" in note]
+    assert note.endswith("If they are classes, say --kind classification.")
+    classes, _ = read_tables(nodes, edges, target="label", kind="classification")
+    assert classes.class_names == ("1.0", "2.0", "3.0")
+    assert not any("If they are classes" in note for note in classes.notes)
+
+
+@pytest.mark.parametrize("kind", [None, "multilabel", "regression"])
+def test_several_targets_of_texts_are_told_what_labels_are(write, kind):
+    text = "id,f,l1,l2\n" + "".join(f"{i},{i},{('yes', 'no')[i % 2]},yes\n" for i in range(12))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    with pytest.raises(InputError, match="'yes'.*labels: write these as 1 and 0, or true and false") as caught:
+        read_tables(nodes, edges, target=("l1", "l2"), kind=kind)
+    assert "--kind classification" not in str(caught.value)  # which takes one column
+
+
 def test_rows_without_target_belong_to_the_graph_and_to_no_part(write):
     text = "id,f,label\n" + "".join(f"{i},{i},{'uv'[i % 2] if i < 10 else ''}\n" for i in range(12))
     nodes, edges = write(nodes=text, edges="source,target\n0,11\n")
@@ -307,6 +451,25 @@ def test_rows_without_target_belong_to_the_graph_and_to_no_part(write):
     assert sorted(torch.cat([index for _, index in dataset.split.parts()]).tolist()) == list(range(10))
     assert "2 of 12 rows have no target" in " ".join(dataset.notes)
     assert statistics(dataset).balance == (("u", 5), ("v", 5))
+
+
+@pytest.mark.parametrize(
+    ("shares", "left"), [({}, "validation and test"), ({"val": 0.0}, "test"), ({"train": 1.0, "val": 0.0}, "")]
+)
+def test_a_part_that_is_left_empty_is_noted_unless_it_was_asked_for(write, shares, left):
+    text = "id,f,label\n" + "".join(f"{i},{i},{'uvwx'[i]}\n" for i in range(4))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label", **shares)
+    assert [index.numel() for _, index in dataset.split.parts()] == [4, 0, 0]
+    notes = [note for note in dataset.notes if "is left for" in note]
+    assert [f"no node is left for {left}: 4 with a target" in note for note in notes] == [True] * bool(left)
+
+
+def test_three_graphs_that_leave_no_validation_part_are_noted(write):
+    rows = "".join(f"g{g},{i},{i},{'uv'[i % 2]}\n" for g in range(3) for i in range(3))
+    nodes, edges = write(nodes="graph_id,id,f,label\n" + rows, edges="graph_id,source,target\ng0,0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    assert any("no graph is left for validation: 3 with a target are too few" in note for note in dataset.notes)
 
 
 @pytest.mark.parametrize(("known", "kind"), [("uv", "classification"), (("1.5", "2.5"), "regression")])
@@ -327,6 +490,20 @@ def test_classes_that_look_alike_are_noted(write):
     assert "the classes 'B' and 'b' and 'b ' differ in spaces or capitals only, and count as 3 classes" in note
 
 
+@pytest.mark.parametrize(
+    ("empty", "option"), [("NA", "NA"), ("N/A", "N/A"), ("null", "null"), (" ", "' '"), ("#N/A", "'#N/A'")]
+)
+def test_a_class_that_looks_like_an_empty_cell_is_noted(write, empty, option):
+    text = "id,f,label\n" + "".join(f"{i},{i},{('a', 'b', empty)[i % 3]}\n" for i in range(30))
+    nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
+    dataset, _ = read_tables(nodes, edges, target="label")
+    (note,) = [note for note in dataset.notes if "column 'label'" in note]
+    assert f"the class {empty!r} looks like an empty cell. If it is one, say --null-values {option}." in note
+    cured, _ = read_tables(nodes, edges, target="label", null_values=(empty,))
+    assert cured.class_names == ("a", "b")
+    assert not any("looks like" in note for note in cured.notes)
+
+
 GRAPH_NODES = "graph_id,id,f\n" + "".join(f"g{g},{i},{g + i}\n" for g in range(10) for i in range(3))
 GRAPH_EDGES = "graph_id,source,target\n" + "".join(f"g{g},{i},{i + 1}\n" for g in range(10) for i in range(2))
 
@@ -344,11 +521,33 @@ def test_many_graphs_in_one_table_with_targets_of_their_own(write):
     assert len(dataset.part("train")) == 6
 
 
+def test_columns_of_graphs_that_are_not_used_are_noted(write):
+    graphs = "graph_id,temperature,value,comment,split\n"
+    graphs += "".join(f"g{g},{g},{g}.5,x,{'train' if g < 8 else 'test'}\n" for g in range(10))
+    nodes, edges, graphs = write(nodes=GRAPH_NODES, edges=GRAPH_EDGES, graphs=graphs)
+    dataset, _ = read_tables(nodes, edges, graphs, target="value", ignore="comment")
+    (note,) = [note for note in dataset.notes if "not used" in note]
+    assert "graphs.csv: column(s) temperature are not used" in note
+
+
 def test_many_graphs_with_targets_per_node_are_split_by_graph(write):
     rows = "".join(f"g{g},{i},{g + i},{i % 2}\n" for g in range(10) for i in range(3))
     nodes, edges = write(nodes="graph_id,id,f,label\n" + rows, edges=GRAPH_EDGES)
     dataset, _ = read_tables(nodes, edges, target="label")
     assert (dataset.task, dataset.split.unit, dataset.split.size) == ("node", "graph", 10)
+
+
+def test_many_graphs_are_told_when_training_sees_one_class_or_not_all(write):
+    def read(label):
+        rows = "".join(f"g{g},{i},{g + i},{label(g, i)}\n" for g in range(10) for i in range(3))
+        return read_tables(*write(nodes="graph_id,id,f,label\n" + rows, edges=GRAPH_EDGES), target="label")
+
+    dataset, _ = read(lambda _, i: "ab"[i % 2])
+    outside = dataset.split.test.tolist()
+    with pytest.raises(InputError, match=r"column 'label': the training part holds one class \(a\).*change the split"):
+        read(lambda g, _: "b" if g in outside else "a")
+    rarer, _ = read(lambda g, i: "c" if g in outside else "ab"[i % 2])
+    assert any("1 class(es) are not in the training part: c." in note for note in rarer.notes)
 
 
 def test_a_schema_survives_json_and_reads_the_same_tables_the_same_way(write):
@@ -411,7 +610,8 @@ finite = st.floats(-1e6, 1e6, allow_nan=False, width=32)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
 @given(values=st.lists(finite, min_size=6, max_size=30), data=st.data())
 def test_scaling_never_looks_at_rows_outside_the_training_part(tmp_path, values, data):
-    """Whatever stands in the other rows, the training rows are encoded alike."""
+    """Whatever stands in the other rows, the training rows are encoded alike, where these tell that it is numbers."""
+    values[0] = 0.5
     half = len(values) // 2
     others = data.draw(st.lists(finite, min_size=len(values) - half, max_size=len(values) - half))
 

@@ -10,6 +10,7 @@ from graphcon.errors import InputError
 
 Missing = Literal["error", "mean", "median", "zero"]
 Scaling = Literal["standard", "minmax", "none"]
+Decimal = Literal[".", ","]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class TableOptions:
         val: Share of the validation part, where no column tells.
         seed: Seed of that split.
         delimiter: What divides the fields of a CSV file; a comma by default, a tab in a .tsv file.
+        decimal: What stands before the fraction of a number in a CSV file, a point or a comma.
         null_values: Texts that mean an empty cell, such as NA.
     """
 
@@ -72,6 +74,7 @@ class TableOptions:
     val: float = 0.2
     seed: int = 0
     delimiter: str | None = None
+    decimal: Decimal = "."
     null_values: tuple[str, ...] = ()
 
     @property

@@ -239,7 +239,8 @@ def _learned(column) -> str:
         from graphcon.data.tables.dates import as_date
 
         return f"(x - {as_date(column.shift[0])}) / {column.scale[0]:.4g} days"
-    return f"(x - {column.shift[0]:.4g}) / {column.scale[0]:.4g}" if column.role == "number" else "0 or 1"
+    sign, shift = "+" if column.shift[0] < 0 else "-", abs(column.shift[0])
+    return f"(x {sign} {shift:.4g}) / {column.scale[0]:.4g}" if column.role == "number" else "0 or 1"
 
 
 def _shorten(values: tuple[str, ...], limit: int = 6) -> str:

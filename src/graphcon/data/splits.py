@@ -111,8 +111,8 @@ def random_fractions(
         seed: Same seed, same split.
         train: Share of the training part.
         val: Share of the validation part.
-        labels: Classes [size]: where given, every class is divided by these shares, and is in training at
-            least once.
+        labels: Classes [size]: where given, every class is divided by these shares, or as near to them as meets
+            the shares of all, and is in training at least once.
         candidates: Indices that take part, all by default; those without a label stay in no part.
         unit: What is split, ``"node"`` or ``"graph"``.
         name: What the split calls itself.
@@ -131,14 +131,35 @@ def random_fractions(
         # A stable sort keeps the random order within a class.
         by_class = order[np.argsort(of_pool, kind="stable")]
         groups = np.split(by_class, np.cumsum(np.unique(of_pool, return_counts=True)[1])[:-1])
-    parts: tuple[list, list, list] = ([], [], [])
-    for group in groups:
-        stop = max(1, round(train * len(group)))
-        middle = min(len(group), max(stop, round((train + val) * len(group))))
-        for part, chunk in zip(parts, np.split(group, [stop, middle]), strict=True):
-            part.append(chunk)
-    index = (torch.from_numpy(np.concatenate(part)) for part in parts)
+    counts = _count(np.array([len(group) for group in groups]), train, val, rng)  # [groups, 3]
+    chunks = [np.split(group, np.cumsum(row)[:2]) for group, row in zip(groups, counts, strict=True)]
+    index = (torch.from_numpy(np.concatenate(part)) for part in zip(*chunks, strict=True))
     return Split(name, *index, size=size, unit="graph" if unit == "graph" else "node", seed=seed)
+
+
+def _count(sizes: np.ndarray, train: float, val: float, rng: np.random.Generator) -> np.ndarray:
+    """How many of every class are for training, validation and test, [classes, 3]: each class by itself, unless that
+    leaves a part more than a third off its share, as three of each of a hundred classes leave none for validation.
+    """
+    stop = np.maximum(1, np.rint(train * sizes))
+    middle = np.clip(np.rint((train + val) * sizes), stop, sizes)
+    counts = np.stack([stop, middle - stop, sizes - middle], axis=1).astype(np.int64)
+    shares = np.array([train, val, max(0.0, 1 - train - val)]) * sizes.sum()
+    if len(sizes) > 1 and (np.abs(counts.sum(axis=0) - shares) > np.maximum(1, shares / 3)).any():
+        first = _hand_out(sizes, train, 1, rng)
+        second = _hand_out(sizes - first, min(1.0, val / (1 - train)) if train < 1 else 0.0, 0, rng)
+        counts = np.stack([first, second, sizes - first - second], axis=1)
+    return counts
+
+
+def _hand_out(sizes: np.ndarray, share: float, least: int, rng: np.random.Generator) -> np.ndarray:
+    """The share of every class rounded down, and what the share of all has left to those that lost most by it."""
+    exact = share * sizes
+    counts = np.maximum(least, np.floor(exact + 1e-9)).astype(np.int64)
+    left = max(0, round(float(exact.sum())) - int(counts.sum()))
+    by_loss = np.lexsort((rng.random(len(sizes)), counts - exact))  # where all lost the same, at random
+    counts[by_loss[:left]] += 1
+    return counts
 
 
 def _generator(seed: int | None) -> np.random.Generator:

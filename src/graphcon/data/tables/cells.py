@@ -1,6 +1,6 @@
 """The cells of a column in the type of their role; what cannot be one is refused with its row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Literal
 
 import numpy as np
@@ -20,9 +20,12 @@ _MOSTLY = 0.5
 def clean(table: Table, name: str, role: Role) -> pl.Series:
     """The cells in the type of their role; what cannot be one is refused, empty cells stay empty."""
     values = table.frame[name]
+    if role == "vector":
+        return _check_vectors(table, name, values)
+    if role == "words" and isinstance(values.dtype, pl.List | pl.Array):
+        return values.cast(pl.List(pl.String))
+    table.require_plain(name, "A feature")
     if role == "words":
-        if isinstance(values.dtype, pl.List | pl.Array):
-            return values.cast(pl.List(pl.String))
         return _split_words(values.cast(pl.String))
     if role == "category":
         return values.cast(pl.String)
@@ -32,8 +35,6 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
         if odd.any():
             table.refuse(name, odd, "Must be true or false: correct it.")
         return lower.replace_strict(list(TRUTH), list(TRUTH.values()), default=None, return_dtype=pl.Float64)
-    if role == "vector":
-        return _check_vectors(table, name, values)
     if role == "date":
         days = as_days(values)
         odd = values.is_not_null() & days.is_null()
@@ -46,7 +47,17 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
         odd = values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
         table.refuse(name, odd, "Must be a number: correct it, or say --null-values if it means an empty cell.")
     check_finite(table, name, numbers, "A feature", "correct it, or leave the cell empty and choose --missing.")
+    if role == "boolean" and not numbers.is_in([0.0, 1.0]).all():
+        rule = "Must be 0 or 1, or true or false, as all cells of this column were when it was learned"
+        cure = "correct it, or train again on tables that hold such numbers."
+        table.refuse(name, ~numbers.is_in([0.0, 1.0]).fill_null(True), f"{rule}: {cure}")
     return numbers
+
+
+def as_known(values: pl.Series, known: Collection[str]) -> pl.Series:
+    """Cells as text, to be looked up among what is known: truth values have one spelling there, and many in files."""
+    texts = values.cast(pl.String)
+    return texts.str.to_lowercase() if set(known) <= {"true", "false"} else texts
 
 
 def check_finite(table: Table, name: str, numbers: pl.Series, what: str, cure: str) -> None:

@@ -9,6 +9,7 @@ from graphcon.data._options import TableOptions
 from graphcon.data.tables.cells import DATE_RULE, TRUTH, Role, as_matrix, clean, odd_among_dates, odd_among_numbers
 from graphcon.data.tables.dates import look_like_dates
 from graphcon.data.tables.files import Table
+from graphcon.data.tables.hints import hint_at_numbers
 from graphcon.errors import InputError
 
 MISSING = "(missing)"
@@ -93,7 +94,8 @@ def _role_of_text(table: Table, name: str, values: pl.Series) -> tuple[Role | No
             name,
             odd,
             "Most cells of this column are numbers, and this is none. Correct it; if it means an empty "
-            f"cell, say --null-values; if these are categories, say --categorical {name}.",
+            f"cell, say --null-values; if these are categories, say --categorical {name}."
+            + hint_at_numbers(values.filter(odd)),
         )
     odd = odd_among_dates(values)
     if odd is not None:
@@ -105,10 +107,11 @@ def _role_of_text(table: Table, name: str, values: pl.Series) -> tuple[Role | No
             f"Most cells of this column are dates. {DATE_RULE}: correct it; if it means an empty cell, say "
             f"--null-values; if these are categories, say --categorical {name}.",
         )
+    hint = f" If it holds dates, write them as 2020-01-31, not as {sample[0]}." if look_like_dates(sample) else ""
+    hint = hint or hint_at_numbers(sample)
     distinct = known.n_unique()
     if sample.str.strip_chars().str.count_matches(r"[\s,;|]+").median() >= 2 and distinct > len(known) / 10:  # pyright: ignore[reportOperatorIssue]  # not empty, so a number
-        return "words", f"column '{name}' is read as lists of words."
-    hint = f" If it holds dates, write them as 2020-01-31, not as {sample[0]}." if look_like_dates(sample) else ""
+        return "words", f"column '{name}' is read as lists of words.{hint}"
     if distinct == len(known) and len(known) > 10:
         return None, (
             f"column '{name}' is left out: it is text that differs in every row. "
@@ -131,6 +134,9 @@ def learn(table: Table, name: str, role: Role, training: np.ndarray, options: Ta
     empty = values.is_null()
     if options.missing == "error" and empty.any():
         table.refuse(name, empty, MISSING_CURE)
+    # By all rows: a count that is 0 or 1 in the training part and 59 elsewhere is a number, and scaled as such.
+    if role == "number" and values.is_in([0.0, 1.0]).all():
+        role = "boolean"
     values = values.gather(training)
     if role in ("category", "words"):
         return _learn_texts(table, name, role, values, options)
@@ -141,8 +147,6 @@ def learn(table: Table, name: str, role: Role, training: np.ndarray, options: Ta
             f"it. Leave it out with --ignore {name}."
         )
     width = numbers.shape[1]
-    if role == "number" and ((numbers == 0) | (numbers == 1)).all():
-        role = "boolean"
     scaling = "none" if role == "boolean" else options.scaling
     shift, scale = np.zeros(width), np.ones(width)
     if scaling == "standard":

@@ -6,9 +6,8 @@ import numpy as np
 import polars as pl
 
 from graphcon.data.tables.cells import check_finite
-from graphcon.data.tables.files import Table
+from graphcon.data.tables.files import Table, show
 from graphcon.data.tables.roles import EdgeRoles
-from graphcon.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,10 @@ def check_ids(nodes: Table, identity: str | None, graph: str | None, apart: str 
         apart: Its column of graphs, where ids may not, because the edge table has no such column.
     """
     for name in (identity, graph):
-        if name is not None and nodes.frame[name].null_count():
+        if name is None:
+            continue
+        nodes.require_plain(name, "An id")
+        if nodes.frame[name].null_count():
             nodes.refuse(name, nodes.frame[name].is_null(), "Every node must have one: fill it in.")
     if identity is None:
         return
@@ -110,6 +112,7 @@ def connect(
         _check_graphs(nodes, graph, edges, roles.graph)
     ends = []
     for column in (roles.source, roles.destination):
+        edges.require_plain(column, "An id")
         values = edges.frame[column]
         if values.null_count():
             edges.refuse(column, values.is_null(), "An edge must have two ends: fill it in, or delete the row.")
@@ -119,8 +122,10 @@ def connect(
             found = _look_up(ids, values)
         unknown = found < 0
         if unknown.any():
-            of = None if roles.graph is None or graph is None else edges.frame[roles.graph][int(unknown.argmax())]
+            first = int(unknown.argmax())
+            of = None if roles.graph is None or graph is None else edges.frame[roles.graph][first]
             rule = _unknown_rule(nodes, identity, values, of, all_unknown=bool(unknown.all()))
+            rule += _spaces(ids, values[first])
             edges.refuse(column, pl.Series(unknown), rule)
         ends.append(found)
     pair = np.stack(ends)
@@ -137,7 +142,7 @@ def connect(
 
 def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, of: object, *, all_unknown: bool) -> str:
     """What to say of an end of an edge that is no node, or none of the graph `of`."""
-    rule = f"{nodes.path} has no node of that id" + ("" if of is None else f" in graph {of!r}")
+    rule = f"{nodes.path} has no node of that id" + ("" if of is None else f" in graph {show(of)}")
     cure = "Add the node, or delete the edge."
     if identity is None:
         return (
@@ -148,20 +153,30 @@ def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, of: obj
     here, there = _kind(values), _kind(ids)
     if all_unknown and here != there:
         return (
-            f"{rule}, the first is {ids[0]!r}). None of this column is one: ids here are {here}, there {there}. "
+            f"{rule}, the first is {show(ids[0])}). None of this column is one: ids here are {here}, there {there}. "
             "Write them the same way in both tables."
         )
     return f"{rule}). {cure}"
 
 
+def _spaces(ids: pl.Series, value: object) -> str:
+    """A hint where an id would be found, were it not for spaces around it."""
+    texts = ids.cast(pl.String)
+    near = texts.filter((texts.str.strip_chars() == str(value).strip()) & (texts != str(value)))
+    return f" There is {show(near[0])}, which differs in spaces only: take them away." if len(near) else ""
+
+
 def _kind(ids: pl.Series) -> str:
     if ids.dtype.is_integer() or _integers(ids) is not None:
         return "integers"
-    return "numbers with a point" if ids.dtype.is_float() else "text"
+    if ids.dtype.is_float() or (ids.dtype == pl.String and ids.str.contains(r"^[+-]?\d+\.\d+$").all()):
+        return "numbers with a point"
+    return "dates" if ids.dtype.is_temporal() else "text"
 
 
 def _check_graphs(nodes: Table, graph: str, edges: Table, column: str) -> None:
     """Raises where an edge has no graph, or one without nodes."""
+    edges.require_plain(column, "An id")
     values = edges.frame[column]
     if values.null_count():
         edges.refuse(column, values.is_null(), "Every edge must have one, as nodes have: fill it in.")
@@ -180,6 +195,7 @@ def number_graphs(nodes: Table, graph: str, graphs: Table | None, column: str | 
     if graphs is None or column is None:
         order = values.unique(maintain_order=True)
         return _look_up(order, values)
+    graphs.require_plain(column, "An id")
     keys = graphs.frame[column]
     if keys.null_count():
         graphs.refuse(column, keys.is_null(), "Every graph must have an id: fill it in.")
@@ -283,13 +299,13 @@ def _count_listed_twice(name: str, num_nodes: int, pair: np.ndarray) -> tuple[st
 
 def check_weight(edges: Table, weight: str) -> np.ndarray:
     """The weights as numbers; an empty, infinite or negative one is refused."""
+    edges.require_plain(weight, "A weight")
     values = edges.frame[weight]
-    try:
-        numbers = values.cast(pl.Float64)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(
-            f"{edges.path}, column '{weight}': a weight must be a number. Name another column with --weight."
-        ) from error
+    numbers = values.cast(pl.Float64, strict=False)
+    odd = values.is_not_null() & numbers.is_null()
+    if odd.any():
+        cure = "correct it, name another column with --weight, or leave weights out with --ignore"
+        edges.refuse(weight, odd, f"A weight must be a number: {cure} {weight}.")
     bad = ~((numbers >= 0) & numbers.is_finite()).fill_null(False)
     if bad.any():
         edges.refuse(weight, bad, "A weight must be a finite number, not below 0: correct it.")

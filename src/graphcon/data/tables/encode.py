@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from graphcon.data.tables.cells import as_matrix, clean
+from graphcon.data.tables.cells import as_known, as_matrix, clean
 from graphcon.data.tables.columns import MISSING, MISSING_CURE, Column
 from graphcon.data.tables.dates import as_date
 from graphcon.data.tables.files import Table
@@ -61,7 +61,7 @@ def _encode_categories(table: Table, column: Column, values: pl.Series) -> tuple
         {"value": column.categories, "place": np.arange(1, len(column.categories) + 1)},
         schema={"value": pl.String, "place": pl.Int64},
     )
-    values = values.fill_null(MISSING)
+    values = as_known(values, {*column.categories} - {MISSING}).fill_null(MISSING)
     found = pl.DataFrame({"value": values}).join(places, on="value", how="left", maintain_order="left")["place"]
     # An empty cell that training never saw is reported as empty, not as a category.
     unknown = found.is_null() & (values != MISSING)

@@ -14,12 +14,15 @@ from typing import NoReturn
 
 import polars as pl
 
+from graphcon.data._options import Decimal
 from graphcon.errors import InputError
 
 _TEXT, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
-IdColumns = Callable[[list[str]], Collection[str | None]]
-"""Which columns of a header hold ids: these are read as they are written, 007 is not 7."""
+WrittenColumns = Callable[[list[str]], Collection[str | None]]
+"""Which columns of a header are read as they are written: 007 is not 7, and 1.10 is not 1.1."""
 _LEADING_ZERO = re.compile(rb"(?<![0-9.])0[0-9]")
+_DECIMAL_COMMA = r"^[+-]?\d*,?\d+(?:[eE][+-]?\d+)?$"
+_DECIMAL_POINT = r"^[+-]?(?:\d*\.\d+|\d{1,3}(?:\.\d{3})+,\d+)$"
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 
 
@@ -49,15 +52,22 @@ class Table:
         place = int(bad.arg_true()[0])
         count = int(bad.sum())
         more = f" ({count:,} rows in all)" if count > 1 else ""
-        value = self.frame[column][place]
-        shown = "an empty cell" if value is None else repr(value) if isinstance(value, str) else str(value)
-        raise InputError(f"{self.at(place, column)}: {shown}{more}. {rule}")
+        raise InputError(f"{self.at(place, column)}: {show(self.frame[column][place])}{more}. {rule}")
 
     def require_rows(self) -> "Table":
         """The table itself, where it has a row; only edges may be none."""
         if self.frame.height == 0:
             raise InputError(f"{self.path}: has a header and no rows. Add a row per record.")
         return self
+
+    def require_plain(self, column: str, what: str) -> None:
+        """Raises unless a cell holds a single value: a Parquet file may hold lists, bytes and spans of time too."""
+        dtype = self.frame[column].dtype
+        if dtype.is_nested() or dtype in (pl.Duration, pl.Time, pl.Binary, pl.Object):
+            raise InputError(
+                f"{self.path}, column '{column}': holds {dtype}. {what} must be a number, a text, a truth value or a "
+                "date: convert it, or name another column."
+            )
 
     def require(self, column: str, role: str) -> None:
         """Raises unless there is such a column."""
@@ -66,6 +76,13 @@ class Table:
                 f"{self.path}: there is no column '{column}' for {role}. It has: {', '.join(self.frame.columns)}."
                 + did_you_mean(column, self.frame.columns)
             )
+
+
+def show(value: object) -> str:
+    """A cell as messages write it: a text in quotes, a list by its first entries."""
+    if isinstance(value, pl.Series):
+        return f"[{', '.join(map(show, value.head(3)))}{', ...' if len(value) > 3 else ''}]"
+    return "an empty cell" if value is None else repr(value) if isinstance(value, str) else str(value)
 
 
 def plain(name: str) -> str:
@@ -81,7 +98,11 @@ def did_you_mean(name: str, columns: Sequence[str]) -> str:
 
 
 def read_file(
-    path: str | Path, delimiter: str | None = None, null_values: tuple[str, ...] = (), ids: IdColumns = lambda _: ()
+    path: str | Path,
+    delimiter: str | None = None,
+    null_values: tuple[str, ...] = (),
+    written: WrittenColumns = lambda _: (),
+    decimal: Decimal = ".",
 ) -> Table:
     """The table in a file, by its ending.
 
@@ -89,9 +110,12 @@ def read_file(
         path: A ``.csv``, ``.tsv``, ``.txt`` (each also with ``.gz``) or ``.parquet`` file.
         delimiter: What divides the fields of a text file.
         null_values: Texts that mean an empty cell.
-        ids: Tells the columns of a text file that hold ids.
+        written: Tells the columns of a text file that hold ids, classes or categories.
+        decimal: What stands before the fraction of a number in a text file.
     """
     path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, and a table is a file. Name a .csv or .parquet file in it.")
     if not path.is_file():
         raise InputError(f"{path}: there is no such file. Name a .csv or .parquet file.")
     endings = [ending.lower() for ending in path.suffixes]
@@ -101,7 +125,7 @@ def read_file(
         table = _read_parquet(path)
     elif ending in _TEXT:
         delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
-        table = _read_text(path, packed, delimiter, null_values, ids)
+        table = _read_text(path, packed, delimiter, null_values, written, decimal)
     else:
         raise InputError(f"{path}: must end in .csv, .tsv, .txt (or these with .gz) or .parquet.")
     return table
@@ -114,7 +138,9 @@ def _read_parquet(path: Path) -> Table:
         raise InputError(f"{path}: is no Parquet file ({_first_line(error)}). Write it again.") from error
 
 
-def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...], ids: IdColumns) -> Table:
+def _read_text(
+    path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...], written: WrittenColumns, decimal: Decimal
+) -> Table:
     # What a shell passes on for a tab.
     delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
     if len(delimiter) != 1:
@@ -130,7 +156,7 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
         raise InputError(f"{path}: is empty. It must hold a header and a row per record.")
     header = _check_header(path, content, delimiter)
     _check_rows(path, content, delimiter, len(header))
-    texts = [name for name in ids(header) if name in header]
+    texts = [name for name in written(header) if name in header]
 
     def read(texts: Sequence[str], rows: int | None, columns: list[str] | None = None) -> pl.DataFrame:
         return pl.read_csv(
@@ -141,6 +167,7 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
             schema_overrides=dict.fromkeys(texts, pl.String),
             infer_schema_length=rows,
             raise_if_empty=False,
+            decimal_comma=decimal == ",",
         )
 
     try:
@@ -158,9 +185,24 @@ def _read_text(path: Path, packed: bool, delimiter: str, null_values: tuple[str,
         ) from error
     if _LEADING_ZERO.search(content):  # a class or category 007 is not 7
         whole = [name for name, dtype in frame.schema.items() if dtype.is_integer()]
-        written = read(whole, 1, whole)
-        frame = frame.with_columns(column for column in written if column.str.contains(r"^[+-]?0\d").any())
-    return Table(str(path), frame, first_row=2)
+        again = read(whole, 1, whole)
+        frame = frame.with_columns(column for column in again if column.str.contains(r"^[+-]?0\d").any())
+    table = Table(str(path), frame, first_row=2)
+    if decimal == ",":
+        _check_decimals(table, texts)
+    return table
+
+
+def _check_decimals(table: Table, texts: list[str]) -> None:
+    """Refuses what is no number with a decimal comma in a column of such: 1.500 may be a thousand times another."""
+    for name in table.frame.select(pl.selectors.string() - pl.selectors.by_name(texts)).columns:
+        cells = table.frame[name]
+        number = cells.str.contains(_DECIMAL_COMMA)
+        mostly = (number | cells.str.contains(_DECIMAL_POINT)).sum() > (len(cells) - cells.null_count()) / 2
+        if mostly and not number.all():
+            rule = "With --decimal , a fraction stands after a comma, and nothing else divides the digits of a number. "
+            cure = "Correct it; if it means an empty cell, say --null-values; if these are categories, --categorical "
+            table.refuse(name, ~number.fill_null(True), f"{rule}{cure}{name}.")
 
 
 def _check_header(path: Path, content: bytes, delimiter: str) -> list[str]:

@@ -19,7 +19,7 @@ from graphcon.data.tables.roles import (
     find_edge_roles,
     find_graph_roles,
     find_node_roles,
-    id_columns,
+    written_columns,
 )
 from graphcon.errors import InputError
 
@@ -80,6 +80,6 @@ def open_tables(nodes: Source | None, edges: Source | None, graphs: Source | Non
 def as_table(source: Source, label: Literal["nodes", "edges", "graphs"], options: TableOptions) -> Table:
     """A table from a file or a data frame; the latter goes by `label` in messages."""
     if not isinstance(source, pl.DataFrame):
-        ids = partial(id_columns, table=label, options=options)
-        return read_file(source, options.delimiter, options.null_values, ids)
+        written = partial(written_columns, table=label, options=options)
+        return read_file(source, options.delimiter, options.null_values, written, options.decimal)
     return Table(label, source)

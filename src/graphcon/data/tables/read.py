@@ -65,15 +65,20 @@ def read_tables(
     else:
         unit = "graph" if graph_table is not None else "node"
         split, notes = targets.find_split(owner, split_columns, target, y, options, unit)
-    notes += targets.find_look_alikes(owner, target)
+    notes += targets.find_look_alikes(owner, target) + targets.find_doubts(owner, target, options)
+    if graph_roles is not None and graph_roles.others:
+        notes.append(
+            f"{owner.path}: column(s) {', '.join(graph_roles.others)} are not used: features belong to nodes or edges. "
+            "To use them, write them into the rows of each graph's nodes."
+        )
     training = _training_rows(split, number)
 
-    columns, more = _learn_columns(node_table, roles.features, training, options)
-    notes += more
+    columns, of_columns = _learn_columns(node_table, roles.features, training, options)
+    notes += of_columns
     touching = _training_edges(joined, training, node_table.frame.height, edge_table.frame.height)
     edge_columns, more = _learn_columns(edge_table, edge_roles.features, touching, options)
     notes += more
-    _check_features(node_table, roles, edge_table, columns, edge_columns, options)
+    _check_features(node_table, roles, of_columns, edge_table, columns, edge_columns, options)
     used = {column.name for column in (*columns, *edge_columns)}
     ignored = {*options.ignore, *roles.split, *roles.features, *edge_roles.features} - used
     schema = TableSchema(
@@ -92,6 +97,7 @@ def read_tables(
         delimiter=options.delimiter,
         null_values=options.null_values,
         ignored=tuple(sorted(ignored)),
+        decimal=options.decimal,
     )
     made, more = schema.assemble(node_table, edge_table, joined, number, y)
     if roles.id is None:
@@ -135,7 +141,8 @@ def _split_by_graph(
     count = int(number.max()) + 1
     if not columns:
         split = random_fractions(count, options.seed, train=options.train, val=options.val, unit="graph")
-        return split, []
+        absent = targets.find_absent(nodes, target, y[_training_rows(split, number)])
+        return split, targets.find_empty(nodes, split, options) + absent
     told, notes = targets.find_split(nodes, columns, target, y, options, "node")
     part_of = np.full(count, -1)
     for part, index in enumerate((told.train, told.val, told.test)):
@@ -184,6 +191,7 @@ def _learn_columns(
 def _check_features(
     nodes: Table,
     roles: NodeRoles,
+    notes: list[str],
     edges: Table,
     columns: tuple[Column, ...],
     edge_columns: tuple[Column, ...],
@@ -194,7 +202,7 @@ def _check_features(
         raise InputError(
             f"{nodes.path}: no column is a feature (other roles: {others}). A model needs numbers, truth "
             "values, categories or words per node: add a column, or say --degree to use the number of "
-            "neighbours."
+            f"neighbours. {' '.join(notes)}".rstrip()
         )
     for column in edge_columns:
         if column.role == "index":

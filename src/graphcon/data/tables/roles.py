@@ -51,15 +51,26 @@ class EdgeRoles:
 
 @dataclass(frozen=True)
 class GraphRoles:
-    """The columns of the graph table."""
+    """The columns of the graph table; others are not used, since features belong to nodes and edges."""
 
     graph: str
     target: tuple[str, ...]
     split: tuple[str, ...]
+    others: tuple[str, ...]
 
 
-def id_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
-    """The columns of a table that hold ids, of nodes or of graphs."""
+def written_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
+    """The columns of a table that are read as they are written: ids, what the user calls categories, words or
+    classes, and what nobody reads.
+    """
+    classes = options.target if options.kind == "classification" and table != "edges" else ()
+    used = {*options.target, *(options.features or ()), *(options.edge_features or ()), options.weight}
+    texts = {*options.categorical, *options.words, *classes} | (set(options.ignore) - used)
+    return _id_columns(columns, table, options) | texts
+
+
+def _id_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
+    """Those that hold ids, of nodes or of graphs."""
     named = {"id": options.id, "source": options.source, "destination": options.destination}
     named["graph"] = options.graph_id if options.graph_id in columns else None
     free = _free(columns, options)
@@ -142,7 +153,8 @@ def find_graph_roles(table: Table, options: TableOptions) -> GraphRoles:
     graph = named or _find(table, "id", options) or table.frame.columns[0]
     for name in options.target:
         table.require(name, "--target")
-    return GraphRoles(graph, options.target, _find_split(table, options))
+    split = _find_split(table, options)
+    return GraphRoles(graph, options.target, split, _features(table, options, None, {graph, *options.target, *split}))
 
 
 def _find(table: Table, role: str, options: TableOptions, named: str | None = None, option: str = "") -> str | None:

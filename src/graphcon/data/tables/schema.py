@@ -11,6 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from graphcon.data._kinds import Task
+from graphcon.data._options import Decimal
 from graphcon.data.tables.columns import Column
 from graphcon.data.tables.connect import Connection, check_weight, join
 from graphcon.data.tables.encode import encode
@@ -60,6 +61,7 @@ class TableSchema:
         delimiter: What divides the fields of a CSV file.
         null_values: Texts that mean an empty cell.
         ignored: Columns that were left out.
+        decimal: What stands before the fraction of a number in a CSV file.
         version: Of this layout.
     """
 
@@ -78,6 +80,7 @@ class TableSchema:
     delimiter: str | None
     null_values: tuple[str, ...]
     ignored: tuple[str, ...] = ()
+    decimal: Decimal = "."
     version: int = 1
 
     @property
@@ -116,9 +119,11 @@ class TableSchema:
         Raises:
             InputError: A column is missing, or the tables are bad.
         """
-        node_table = self._read(nodes, self.id, self.graph).require_rows()
-        edge_table = self._read(edges, self.edges.source, self.edges.destination, self.edges.graph)
-        graph_table = None if graphs is None else self._read(graphs, self.graphs).require_rows()
+        classes = self.target.names if self.target.kind == "classification" else ()
+        node_table = self._read(nodes, self.id, self.graph, *classes, *_texts(self.columns)).require_rows()
+        ends = (self.edges.source, self.edges.destination, self.edges.graph)
+        edge_table = self._read(edges, *ends, *_texts(self.edge_columns))
+        graph_table = None if graphs is None else self._read(graphs, self.graphs, *classes).require_rows()
         self._check_columns(node_table, edge_table)
         notes = self._new_columns(node_table, edge_table)
         ends, owners = (node_table, self.id, self.graph), (graph_table, self.graphs)
@@ -160,8 +165,10 @@ class TableSchema:
         graph_y = y if self.task == "graph" else None
         return _divide(torch.from_numpy(number), edge_index, tensors, edge_tensors, graph_y), notes
 
-    def _read(self, path: str | Path, *ids: str | None) -> Table:
-        return read_file(path, self.delimiter, self.null_values, lambda _: ids)
+    def _read(self, path: str | Path, *written: str | None) -> Table:
+        used = {*self.target.names, self.edges.weight, *(c.name for c in (*self.columns, *self.edge_columns))}
+        texts = (*written, *(set(self.ignored) - used))
+        return read_file(path, self.delimiter, self.null_values, lambda _: texts, self.decimal)
 
     def _check_columns(self, nodes: Table, edges: Table) -> None:
         for name, role in ((self.id, "the ids"), (self.graph, "the graphs")):
@@ -208,6 +215,7 @@ class TableSchema:
         Raises:
             InputError: It is of another version, or no schema.
         """
+        values = {"decimal": "."} | values  # schemas of earlier runs knew no other
         if values.get("version") != 1 or set(values) != {field.name for field in fields(cls)}:
             raise InputError("the saved table schema is not of version 1. Train the model again.")
         values = dict(values)
@@ -231,6 +239,11 @@ class TableSchema:
 
 def _tuples(values: dict) -> dict:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+
+
+def _texts(columns: tuple[Column, ...]) -> list[str]:
+    """Columns that are compared with texts: a type guessed from the new cells could write these in another way."""
+    return [column.name for column in columns if column.role in ("category", "index", "words")]
 
 
 def _encode_all(table: Table, columns: tuple[Column, ...]) -> tuple[list[np.ndarray], list[np.ndarray], list[str]]:

@@ -1,5 +1,6 @@
 """What is to be predicted, and which rows are for training, validation and test."""
 
+import shlex
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,9 @@ from graphcon.data._dataset import has_target
 from graphcon.data._kinds import PARTS, Kind
 from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
-from graphcon.data.tables.cells import check_finite, odd_among_numbers
+from graphcon.data.tables.cells import as_known, check_finite, odd_among_numbers
 from graphcon.data.tables.files import Table
+from graphcon.data.tables.hints import hint_at_numbers, looks_empty
 from graphcon.errors import InputError
 
 _CLASSES_LIMIT = 50
@@ -48,6 +50,10 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
         raise InputError(
             f"{table.path}: no target is named. Say --target COLUMN; it has: {', '.join(table.frame.columns)}."
         )
+    for name in names:
+        table.require_plain(name, "A target")
+        if names.count(name) > 1:
+            raise InputError(f"--target {name}: is named {names.count(name)} times. Name it once.")
     kind = options.kind or _guess_kind(table, names)
     name, *others = names
     if kind == "classification":
@@ -60,15 +66,17 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
         if _is_numeric(values):
             _numbers(table, name)
         classes = values.drop_nulls().unique().sort()
+        if options.kind and _is_numeric(classes):  # read as they are written, and in the order of numbers all the same
+            classes = pl.DataFrame({"class": classes}).sort(pl.col("class").cast(pl.Float64), "class").to_series()
         if len(classes) < 2:
             raise InputError(
                 f"{table.path}, column '{name}': holds {len(classes)} class"
                 f"{f' ({classes[0]})' if len(classes) else 'es'}. To tell classes apart there must be two or "
                 "more: name another --target."
             )
-        return Target(names, kind, tuple(_text(classes).to_list()))
+        return Target(names, kind, tuple(classes.cast(pl.String).to_list()))
     for name in names:
-        numbers = _numbers(table, name)
+        numbers = _numbers(table, name, alone=not others)
         if kind == "multilabel":
             odd = (~numbers.is_in([0.0, 1.0])).fill_null(False)
             if odd.any():
@@ -76,13 +84,34 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
     return Target(names, kind)
 
 
+def find_doubts(table: Table, target: Target, options: TableOptions) -> list[str]:
+    """Notes on what a target that was guessed may be instead."""
+    where, values = f"{table.path}, column '{target.names[0]}'", table.frame[target.names[0]].drop_nulls()
+    if options.kind or len(target.names) > 1:
+        return []
+    if target.kind == "classification":
+        hint = hint_at_numbers(values) if values.dtype == pl.String else ""
+        return [f"{where}: its texts are read as classes.{hint}"] if hint else []
+    # Programs that know no empty integer write classes with a point where one is missing: 1.0.
+    if values.dtype.is_float() and values.n_unique() <= _CLASSES_LIMIT and (values == values.round()).all():
+        return [f"{where}: its whole numbers are read as values. If they are classes, say --kind classification."]
+    return []
+
+
 def find_look_alikes(table: Table, target: Target) -> list[str]:
-    """A note on classes that differ in spaces or in upper and lower case only, which often are one."""
+    """Notes on classes that differ in spaces or in upper and lower case only, which often are one, and on those that
+    look like an empty cell.
+    """
     alike: dict[str, list[str]] = {}
     for name in target.classes:
         alike.setdefault(" ".join(name.casefold().split()), []).append(name)
     where = f"{table.path}, column '{target.names[0]}'"
-    return [
+    empty = [
+        f"{where}: the class {name!r} looks like an empty cell. If it is one, say --null-values {shlex.quote(name)}."
+        for name in target.classes
+        if looks_empty(name)
+    ]
+    return empty + [
         f"{where}: the classes {' and '.join(map(repr, names))} differ in spaces or capitals only, and count as "
         f"{len(names)} classes. If they are one, write them the same way."
         for names in alike.values()
@@ -90,20 +119,61 @@ def find_look_alikes(table: Table, target: Target) -> list[str]:
     ]
 
 
+def find_absent(table: Table, target: Target, y: Tensor) -> list[str]:
+    """A note on classes that training never sees.
+
+    Args:
+        table: The table that has the target.
+        target: The target.
+        y: That of the training part.
+
+    Raises:
+        InputError: It holds one class only.
+    """
+    if target.kind != "classification":
+        return []
+    present = y.unique()
+    if present.numel() < 2:
+        raise InputError(
+            f"{table.path}, column '{target.names[0]}': the training part holds one class "
+            f"({target.classes[int(present[0])]}). It must hold two or more: change the split."
+        )
+    absent = sorted(set(range(len(target.classes))) - set(present.tolist()))
+    names = ", ".join(target.classes[label] for label in absent[:5])
+    return [f"{table.path}: {len(absent)} class(es) are not in the training part: {names}."] if absent else []
+
+
+def find_empty(table: Table, split: Split, options: TableOptions) -> list[str]:
+    """A note on parts of a random split that have a share and got nothing."""
+    shares = {"validation": (options.val, split.val), "test": (1 - options.train - options.val, split.test)}
+    empty = [part for part, (share, index) in shares.items() if share > 1e-9 and index.numel() == 0]
+    if not empty:
+        return []
+    count = sum(index.numel() for _, index in split.parts())
+    return [
+        f"{table.path}: no {split.unit} is left for {' and '.join(empty)}: {count:,} with a target are too few for "
+        f"--train {options.train:g} and --val {options.val:g}, or too few of every class. Add some, or say in a column "
+        "which are for what: --split-column."
+    ]
+
+
 def encode_target(table: Table, target: Target) -> Tensor:
     """Class indices [rows] with -1 for an empty cell, or numbers [rows] or [rows, columns] with NaN for
     it.
     """
+    for name in target.names:
+        table.require_plain(name, "A target")
     if target.kind == "classification":
         name = target.names[0]
         places = pl.DataFrame({"class": target.classes, "place": np.arange(len(target.classes))})
-        values = _text(table.frame[name])
+        values = as_known(table.frame[name], target.classes)
         found = pl.DataFrame({"class": values}).join(places, on="class", how="left", maintain_order="left")["place"]
         unknown = values.is_not_null() & found.is_null()
         if unknown.any():
             table.refuse(name, unknown, f"It is none of the classes: {', '.join(target.classes[:20])}.")
         return torch.from_numpy(found.fill_null(-1).to_numpy().astype(np.int64))
-    columns = [_numbers(table, name).fill_null(float("nan")).to_numpy() for name in target.names]
+    alone = len(target.names) == 1
+    columns = [_numbers(table, name, alone=alone).fill_null(float("nan")).to_numpy() for name in target.names]
     numbers = torch.from_numpy(np.stack(columns, axis=1).astype(np.float32))
     return numbers[:, 0] if target.kind == "regression" and len(columns) == 1 else numbers
 
@@ -148,21 +218,13 @@ def find_split(
             len(labelled), options.seed, train=options.train, val=options.val, labels=classes,
             candidates=candidates, unit=unit,
         )  # fmt: skip
-    if target.kind == "classification":
-        present = y[split.train].unique()
-        if present.numel() < 2:
-            raise InputError(
-                f"{table.path}, column '{target.names[0]}': the training part holds one class "
-                f"({target.classes[int(present[0])]}). It must hold two or more: change the split."
-            )
-        absent = sorted(set(range(len(target.classes))) - set(present.tolist()))
-        if absent:
-            names = ", ".join(target.classes[label] for label in absent[:5])
-            notes.append(f"{table.path}: {len(absent)} class(es) are not in the training part: {names}.")
-    return split, notes
+        notes += find_empty(table, split, options)
+    return split, notes + find_absent(table, target, y[split.train])
 
 
 def _told_split(table: Table, columns: tuple[str, ...], unit: str) -> Split:
+    for name in columns:
+        table.require_plain(name, "A part of the split")
     if len(columns) == 3:
         marks = [_marks(table, name) for name in columns]
         for i, j in ((0, 1), (0, 2), (1, 2)):
@@ -200,7 +262,10 @@ def _marks(table: Table, name: str) -> pl.Series:
 def _guess_kind(table: Table, names: tuple[str, ...]) -> Kind:
     values = [table.frame[name].drop_nulls() for name in names]
     if len(values) > 1:
-        truths = all(v.dtype == pl.Boolean or (v.dtype.is_integer() and v.is_in([0, 1]).all()) for v in values)
+        truths = all(
+            v.dtype == pl.Boolean or (v.dtype.is_numeric() and v.cast(pl.Float64).is_in([0.0, 1.0]).all())
+            for v in values
+        )
         return "multilabel" if truths else "regression"
     dtype = values[0].dtype
     if dtype == pl.String:
@@ -210,7 +275,8 @@ def _guess_kind(table: Table, names: tuple[str, ...]) -> Kind:
                 names[0],
                 odd,
                 "Most cells of this column are numbers, and this is none. Correct it; if it means an empty "
-                "cell, say --null-values; if these are classes, say --kind classification.",
+                "cell, say --null-values; if these are classes, say --kind classification."
+                + hint_at_numbers(table.frame[names[0]].filter(odd)),
             )
     if dtype.is_float() or dtype.is_decimal():
         return "regression"
@@ -225,21 +291,15 @@ def _is_numeric(values: pl.Series) -> bool:
     return odd is not None and not odd.any()
 
 
-def _numbers(table: Table, name: str) -> pl.Series:
+def _numbers(table: Table, name: str, *, alone: bool = True) -> pl.Series:
     """The cells as numbers; NaN and infinity are refused as text is, empty cells stay empty."""
     values = table.frame[name]
     numbers = values.cast(pl.Float64, strict=False)
     odd = values.is_not_null() & numbers.is_null()
     if odd.any():
-        table.refuse(
-            name,
-            odd,
-            "Must be a number: correct it; if it means an empty cell, say --null-values; if these are classes, "
-            "say --kind classification.",
-        )
+        cure = "Must be a number: correct it; if it means an empty cell, say --null-values; "
+        classes = "if these are classes, say --kind classification."
+        labels = "several targets are numbers, or labels: write these as 1 and 0, or true and false."
+        table.refuse(name, odd, cure + (classes if alone else labels))
     check_finite(table, name, numbers, "A target", "correct it, or leave the cell empty.")
     return numbers
-
-
-def _text(values: pl.Series) -> pl.Series:
-    return values.cast(pl.String)
