@@ -101,6 +101,27 @@ def test_given_tables_are_measured(own: Path, monkeypatch, capsys):
     assert "has no column 'label' to compare with" in capsys.readouterr().err
 
 
+def test_numbers_that_were_divided_in_training_are_divided_in_new_tables_too(tmp_path: Path, monkeypatch, capsys):
+    """The same tables, named or not, are the same data: their answers and their metrics are the same."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{5 * i % 23},{7 * i % 11},{'ab'[i % 2]},{('train', 'test')[i % 3 == 0]}" for i in range(24)]
+    Path("nodes.csv").write_text("\n".join(["id,f,g,label,split", *rows]))
+    Path("tested.csv").write_text("\n".join(["id,f,g,label,split", *(row for row in rows if row.endswith("test"))]))
+    Path("edges.csv").write_text("source,target\n")  # so that nodes that are held out can stand alone
+    data = "--nodes nodes.csv --edges edges.csv --target label --scaling none --data.normalize"
+    settings = "--model.channels 4 --model.steps 1 --trainer.epochs 20 --trainer.threads 1"
+    assert main(["train", *data.split(), *settings.split(), "--out", "run"]) == 0
+    trained = run.load("run")
+    table, _ = predict.predict(trained, Path("nodes.csv"), Path("edges.csv"))
+    seen = predict.answers(trained, trained.dataset().graphs).softmax(-1)
+    torch.testing.assert_close(table["probability a"].to_torch(), seen[:, 0])
+    held_out = json.loads(Path("run/metrics.json").read_text())["test"]
+    assert predict.score(trained, Path("tested.csv"), Path("edges.csv"), None) == pytest.approx(held_out)
+    capsys.readouterr()
+    assert main(["export", "run"]) == 0
+    assert "x / x.sum(-1, keepdim=True).clamp(min=1)" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

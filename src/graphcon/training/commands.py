@@ -163,13 +163,16 @@ def export(path: Path, out: Path | None, console: Console) -> None:
     if target.suffix != ".pt2":
         raise InputError(f"--out {target}: must end in .pt2")
     show_warnings_plainly()
-    told = exporting.export(run.load(path), target)
+    trained = run.load(path)
+    told = exporting.export(trained, target)
     order = ", ".join(name if needed else "None" for name, needed in told["arguments"].items())
     console.print(
         f"{target}\nChecked on a graph of another size: largest difference {told['difference']:.1e}.\n"
         f"Use: torch.export.load({str(target)!r}).module()({order})",
         highlight=False,
     )
+    if trained.recipe.data.normalize:
+        console.print("data.normalize: x / x.sum(-1, keepdim=True).clamp(min=1) is what it takes for x", highlight=False)
 
 
 def tune(

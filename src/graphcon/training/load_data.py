@@ -51,11 +51,16 @@ def _normalized(dataset: GraphDataset) -> GraphDataset:
     for graph in dataset.graphs:
         if graph.x is None or not graph.x.is_floating_point():
             raise InputError(f"data.normalize = true, but {dataset.name} has no numbers to divide by their sum")
-        graph = graph.clone()
-        assert isinstance(graph.x, torch.Tensor)
-        graph.x = graph.x / graph.x.sum(-1, keepdim=True).clamp(min=1.0)
-        graphs.append(graph)
+        graphs.append(divided(graph))
     return dataclasses.replace(dataset, graphs=graphs)
+
+
+def divided(graph: Data) -> Data:
+    """The graph with the numbers of every node divided by their sum, as ``data.normalize`` asks for."""
+    graph = graph.clone()
+    assert isinstance(graph.x, torch.Tensor)
+    graph.x = graph.x / graph.x.sum(-1, keepdim=True).clamp(min=1.0)
+    return graph
 
 
 def _limited(dataset: GraphDataset, limit: int) -> GraphDataset:

@@ -13,10 +13,11 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from graphcon._files import write_whole
-from graphcon.data import NewData, TableSchema
+from graphcon.data import NewData
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.batches import apply
+from graphcon.training.load_data import divided
 from graphcon.training.own_files import check_unchanged
 from graphcon.training.run import Trained
 from graphcon.training.spec import TaskSpec, has_target
@@ -67,19 +68,21 @@ def predict(
         )
     if nodes is None or edges is None:
         raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
-    new = _read(trained.schema, nodes, edges, graphs, with_target=False)
+    new = _read(trained, nodes, edges, graphs, with_target=False)
     # Ids may start anew in every graph.
     ids = [new.ids] if new.graph_ids is None else [new.graph_ids, new.ids]
     return as_table(answers(trained, new.graphs), trained.spec, ids), new.notes
 
 
-def _read(schema: TableSchema, nodes: Path, edges: Path, graphs: Path | None, *, with_target: bool = True) -> NewData:
-    """New tables by a schema; where an option of the training is recommended, it is said that it is one."""
+def _read(trained: Trained, nodes: Path, edges: Path, graphs: Path | None, *, with_target: bool = True) -> NewData:
+    """New tables as the model saw its own; where an option of the training is recommended, it is said that it is one."""
+    assert trained.schema is not None
     try:
-        new = schema.apply(nodes, edges, graphs, with_target=with_target)
+        new = trained.schema.apply(nodes, edges, graphs, with_target=with_target)
     except InputError as error:
         raise InputError(_of_training(str(error))) from None
-    return dataclasses.replace(new, notes=tuple(map(_of_training, new.notes)))
+    seen = list(map(divided, new.graphs)) if trained.recipe.data.normalize else new.graphs
+    return dataclasses.replace(new, graphs=seen, notes=tuple(map(_of_training, new.notes)))
 
 
 def _of_training(words: str) -> str:
@@ -96,7 +99,7 @@ def _of_training(words: str) -> str:
 def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> dict[str, float]:
     """The metrics of a model on new tables that hold the target."""
     assert trained.schema is not None
-    new = _read(trained.schema, nodes, edges, graphs)
+    new = _read(trained, nodes, edges, graphs)
     if not new.has_target:
         raise InputError(
             f"{nodes}: has no column {trained.schema.target.names[0]!r} to compare with: use graphcon predict"
