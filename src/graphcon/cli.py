@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from graphcon import __version__
+from graphcon._console import make_console
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError, ProcessError
 from graphcon.training import arguments
@@ -68,7 +69,7 @@ UNWRITABLE = {
 }
 
 app = tyro.extras.SubcommandApp()
-console = Console()
+console = make_console()
 
 
 @app.command
@@ -622,10 +623,10 @@ def completion(
 
 def _overview() -> None:
     """The commands, a line each."""
-    console.print(f"[bold]graphcon[/bold] {__version__}: {ABOUT}\n", highlight=False)
+    console.print(Text.assemble(("graphcon", "bold"), f" {__version__}: {ABOUT}\n"))
     table = Table(box=None, show_header=False, pad_edge=False)
     for title, commands in WORKFLOW.items():
-        table.add_row(f"[bold]{title}[/bold]", "")
+        table.add_row(Text(title, "bold"), "")
         for name, does in commands.items():
             table.add_row(f"  {name}", does)
     console.print(table)

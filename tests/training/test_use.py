@@ -13,12 +13,14 @@ import pytest
 import torch
 
 from folders import contents
+from graphcon._console import make_console
 from graphcon.cli import main
 from graphcon.errors import InputError
 from graphcon.report.evidence import Evidence
 from graphcon.training import export, predict, recipes, run
 from graphcon.training.config import DataConfig, ModelConfig, Recipe
 from graphcon.training.load_data import load_dataset
+from graphcon.training.progress import reporting
 
 
 def command(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -307,6 +309,47 @@ def test_a_limit_takes_so_many_graphs_of_every_part(molecules: Recipe):
 def test_a_limit_that_makes_no_sense_is_refused(limit: int, name: str, message: str):
     with pytest.raises(InputError, match=message):
         load_dataset(DataConfig(name=name, limit=limit))
+
+
+@pytest.fixture
+def bracketed(tmp_path: Path, monkeypatch) -> list[str]:
+    """The words that name tables whose classes, column and file look like the markup of a terminal library."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{i % 5},{('[red]a', '[/b]')[i % 2]}" for i in range(20)]
+    Path("n[red].csv").write_text("\n".join(["id,[bold]f,:sun: y", *rows]))
+    Path("edges.csv").write_text("\n".join(["source,target", *(f"{i},{(i + 2) % 20}" for i in range(20))]))
+    return ["--nodes", "n[red].csv", "--edges", "edges.csv", "--target", ":sun: y"]
+
+
+SMALL = "--model.channels 4 --model.steps 1 --trainer.epochs 2 --trainer.threads 1".split()
+
+
+def test_names_of_the_user_are_printed_as_they_are_written(bracketed: list[str], capsys):
+    def told(*words: str) -> str:
+        assert main(list(words)) == 0
+        return capsys.readouterr().out
+
+    for part in ("[red]a", "[/b]", "[bold]f", ":sun: y"):
+        assert part in told("data", *bracketed)
+    one = told("train", *bracketed, *SMALL, "--out", "r[/2]")
+    assert "on n[red].csv" in one
+    assert "Run  r[/2]\n" in one
+    assert "20 rows  [red]a.csv" in told("predict", "r[/2]", "--out", "[red]a.csv")
+    assert "accuracy" in told("evaluate", "r[/2]")
+    assert "on n[red].csv" in told("diagnose", "r[/2]")
+    assert "r[/2]/report.html" in told("report", "r[/2]")
+    assert "r[/2]/model.pt2" in told("export", "r[/2]")
+    assert "Runs  s[/3]\n" in told("train", *bracketed, *SMALL, "--out", "s[/3]", "--seeds", "2")
+    assert "t[/4]/best.toml" in told("tune", *bracketed, *SMALL, "--out", "t[/4]", "--trials", "1")
+    compared = ("--models", "mlp", "--depths", "1", "--seeds", "1")
+    assert "c[/5]/compare.csv" in told("compare", *bracketed, *SMALL[4:], *compared, "--out", "c[/5]")
+
+
+def test_a_bar_on_a_terminal_is_called_what_the_user_calls_the_run():
+    screen = io.StringIO()
+    with reporting(make_console(file=screen, force_terminal=True, width=100)) as make:
+        make("r[/2]", 1).epoch({"epoch": 1, "loss": 0.5})
+    assert "r[/2]" in screen.getvalue()
 
 
 def test_several_splits_and_seeds_are_trained_and_averaged(tmp_path: Path, monkeypatch):

@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from graphcon._console import make_console
 from graphcon.data import _store, show
 from graphcon.data._catalogue import CATALOGUE, describe
 from graphcon.data._options import TableOptions
@@ -110,4 +111,4 @@ def _print(console: Console, record: object, page: RenderableType, as_json: bool
         console.print(page)
     else:
         # A pipe has no width; eighty columns would cut the list.
-        Console(width=160).print(page)
+        make_console(width=160).print(page)

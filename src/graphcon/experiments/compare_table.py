@@ -155,7 +155,7 @@ def _progress(console: Console, cells: list[Cell], epochs: int, workers: int) ->
     if not console.is_terminal:
         yield lambda cell: print(title(cell), flush=True)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=len(cells) * epochs)
 

@@ -12,6 +12,7 @@ from typing import Any
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from graphcon._files import write_json
 from graphcon._processes import check_workers
@@ -59,7 +60,7 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console) -> i
         def reporter(recipe: Recipe, dataset: Any, spec: Any, model: Any) -> Any:
             metric = measures.choose_metric(spec, recipe.trainer.metric)
             parameters = sum(p.numel() for p in model.parameters())
-            console.print(f"[bold]{recipe.model.name}[/bold] on {dataset.name}, {dataset.split}", highlight=False)
+            console.print(Text.assemble((recipe.model.name, "bold"), f" on {dataset.name}, {dataset.split}"))
             for note in dataset.notes:
                 console.print(f"  {note}", highlight=False, style="dim")
             chosen = f"selected on validation {metric}, {measures.direction(metric)}"

@@ -52,10 +52,10 @@ def reporting(console: Console) -> Iterator[Any]:
         yield lambda label, epochs: ConsoleReporter(console, epochs, label, None)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[figures]}"),
+        TextColumn("{task.fields[figures]}", markup=False),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
