@@ -3,6 +3,7 @@
 import errno
 import os
 import sys
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
@@ -159,6 +160,7 @@ def data(
     edges: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
     graphs: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
     table: Annotated[TableOptions, tyro.conf.arg(name="")] = DEFAULT_OPTIONS,
+    seed: int = 0,
     fetch: bool = False,
     out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
     adjacency: Literal["nearest", "regions"] = "nearest",
@@ -182,6 +184,7 @@ def data(
         edges: Own table of edges.
         graphs: Own table of graphs, where graphs have the target.
         table: How own tables are read.
+        seed: Seed of a random split; graphcon train calls it --split.
         fetch: Whether a set that is not here is downloaded.
         out: Folder to build in, by default in the cache.
         adjacency: Edges of a build, from the 8 nearest centroids or between regions that touch.
@@ -189,6 +192,7 @@ def data(
         limit: Only so many images of a build.
         json: Whether to print JSON.
     """
+    table = replace(table, seed=seed)
     if not what:
         _check_tables(nodes, edges, graphs, table)
     from graphcon.data import _command

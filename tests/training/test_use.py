@@ -352,6 +352,30 @@ def test_a_bar_on_a_terminal_is_called_what_the_user_calls_the_run():
     assert "r[/2]" in screen.getvalue()
 
 
+def test_the_seed_of_a_split_has_one_name_in_training(own: Path, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
+    parts = {}
+    for seed in (0, 3):
+        assert main(["data", *tables, "--seed", str(seed), "--json"]) == 0
+        parts[seed] = json.loads(capsys.readouterr().out)["split"]
+        (tmp_path / f"{seed}.toml").write_text(f"[data.table]\nseed = {seed}\n")
+    assert parts[3]["seed"] == 3
+    line = [*tables, *SMALL, "--out", str(tmp_path / "run")]
+    assert main(["train", str(tmp_path / "3.toml"), *line]) == 2
+    assert "data.table.seed = 3: say data.split (--split) in its place" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    assert main(["train", str(tmp_path / "0.toml"), *line, "--split", "3"]) == 0
+    assert run.load(tmp_path / "run").dataset().split.seed == 3
+    for command in ("train", "tune", "compare"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert "table.seed" not in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["data", "--help"])
+    assert "graphcon train calls it --split" in " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+
 def test_several_splits_and_seeds_are_trained_and_averaged(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     settings = "--model.steps 1 --model.channels 4 --trainer.epochs 2 --trainer.threads 1"

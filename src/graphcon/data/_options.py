@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import tyro
+
 from graphcon._ranges import AT_LEAST_1, NOT_NEGATIVE
 from graphcon.data._kinds import Kind
 from graphcon.errors import InputError
@@ -69,7 +71,7 @@ class TableOptions:
     words_limit: Annotated[int, AT_LEAST_1] = 2000
     train: float = 0.6
     val: float = 0.2
-    seed: int = 0
+    seed: Annotated[int, tyro.conf.Suppress] = 0  # commands have it as an option of their own
     delimiter: str | None = None
     null_values: tuple[str, ...] = ()
 
