@@ -98,9 +98,42 @@ def test_a_run_needs_nothing_but_its_folder(own: Path, tmp_path: Path):
 def test_given_tables_are_measured(own: Path, monkeypatch, capsys):
     monkeypatch.chdir(own)
     assert main(["evaluate", "run", "--nodes", "nodes.csv", "--edges", "edges.csv", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["given"]["accuracy"] > 0.7
+    told = json.loads(capsys.readouterr().out)
+    assert told["given"]["accuracy"] > 0.7
+    assert told["rows"] == 59  # of 60 one has no label
     assert main(["evaluate", "run", "--nodes", "new_nodes.parquet", "--edges", "new_edges.csv"]) == 2
     assert "has no column 'label' to compare with" in capsys.readouterr().err
+
+
+def test_what_there_is_to_know_of_given_tables_is_told_where_they_are_measured(own: Path, tmp_path, capsys):
+    nodes, edges = pl.read_csv(own / "nodes.csv"), ["--edges", str(own / "edges.csv")]
+    nodes.with_columns(pl.lit("elsewhere").alias("town")).write_csv(tmp_path / "moved.csv")
+    line = ["evaluate", str(own / "run"), "--nodes", str(tmp_path / "moved.csv"), *edges]
+    assert main(line) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "elsewhere" in told
+    assert "Rows with a target: 59" in told
+    assert main([*line, "--json"]) == 0
+    assert any("elsewhere" in note for note in json.loads(capsys.readouterr().out)["notes"])
+    nodes.with_columns(pl.lit(None).alias("label")).write_csv(tmp_path / "blank.csv")
+    assert main(["evaluate", str(own / "run"), "--nodes", str(tmp_path / "blank.csv"), *edges]) == 2
+    assert "blank.csv: column 'label' is empty, so there is nothing to compare with" in capsys.readouterr().err
+
+
+def test_graphs_are_measured_by_their_own_table(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("nodes.csv").write_text("graph_id,id,f\n" + "".join(f"g{i // 2},{i},{i % 5}\n" for i in range(40)))
+    Path("edges.csv").write_text("source,target\n" + "".join(f"{i},{i + 1}\n" for i in range(0, 40, 2)))
+    Path("graphs.csv").write_text("graph_id,y\n" + "".join(f"g{i},{i / 4}\n" for i in range(20)))
+    Path("bare.csv").write_text("graph_id\n" + "".join(f"g{i}\n" for i in range(20)))
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv"]
+    assert main(["train", *tables, "--graphs", "graphs.csv", "--target", "y", *SMALL, "--out", "run"]) == 0
+    assert main(["evaluate", "run", *tables, "--graphs", "graphs.csv"]) == 0
+    assert "Rows with a target: 20" in capsys.readouterr().out
+    assert main(["evaluate", "run", *tables]) == 2
+    assert "--graphs is missing: graphs have the target 'y'" in capsys.readouterr().err
+    assert main(["evaluate", "run", *tables, "--graphs", "bare.csv"]) == 2
+    assert "bare.csv: has no column 'y' to compare with" in capsys.readouterr().err
 
 
 def test_numbers_that_were_divided_in_training_are_divided_in_new_tables_too(tmp_path: Path, monkeypatch, capsys):
@@ -118,7 +151,8 @@ def test_numbers_that_were_divided_in_training_are_divided_in_new_tables_too(tmp
     seen = predict.answers(trained, trained.dataset().graphs).softmax(-1)
     torch.testing.assert_close(table["probability a"].to_torch(), seen[:, 0])
     held_out = json.loads(Path("run/metrics.json").read_text())["test"]
-    assert predict.score(trained, Path("tested.csv"), Path("edges.csv"), None) == pytest.approx(held_out)
+    measured = predict.score(trained, Path("tested.csv"), Path("edges.csv"), None)
+    assert (measured.metrics, measured.rows) == (pytest.approx(held_out), 8)
     capsys.readouterr()
     assert main(["export", "run"]) == 0
     assert "x / x.sum(-1, keepdim=True).clamp(min=1)" in capsys.readouterr().out
@@ -321,7 +355,7 @@ def bracketed(tmp_path: Path, monkeypatch) -> list[str]:
     return ["--nodes", "n[red].csv", "--edges", "edges.csv", "--target", ":sun: y"]
 
 
-SMALL = "--model.channels 4 --model.steps 1 --trainer.epochs 2 --trainer.threads 1".split()
+SMALL = ["--model.channels", "4", "--model.steps", "1", "--trainer.epochs", "2", "--trainer.threads", "1"]
 
 
 def test_names_of_the_user_are_printed_as_they_are_written(bracketed: list[str], capsys):

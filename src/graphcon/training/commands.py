@@ -104,7 +104,7 @@ def evaluate(
     path: Path, nodes: Path | None, edges: Path | None, graphs: Path | None, console: Console, as_json: bool
 ) -> None:
     """Measures a run on its held-out part, or on given tables that hold the target."""
-    trained = run.load(path)
+    trained, about = run.load(path), {}
     if nodes is None and edges is None and graphs is None:
         fabric = run.make_fabric(trained.recipe)
         result: dict[str, dict[str, float]] = run.measure(
@@ -123,10 +123,12 @@ def evaluate(
             raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")
         if nodes is None or edges is None:
             raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
-        result = {"given": predicting.score(trained, nodes, edges, graphs)}
+        scored = predicting.score(trained, nodes, edges, graphs)
+        result, about = {"given": scored.metrics}, {"rows": scored.rows, "notes": scored.notes}
     if as_json:
-        print(json.dumps(_defined(result), indent=1))
+        print(json.dumps(_defined(result) | about, indent=1))
         return
+    _print_notes(about.get("notes", ()), console)
     table = Table(box=SIMPLE)
     table.add_column("")
     names = list(next(iter(result.values())))
@@ -135,6 +137,8 @@ def evaluate(
     for part, values in result.items():
         table.add_row(run.PARTS.get(part, part), *(f"{values[name]:.4f}" for name in names))
     console.print(table)
+    if about:
+        console.print(f"Rows with a target: {about['rows']:,}", highlight=False)
 
 
 def _defined(result: dict[str, dict[str, float]]) -> dict[str, dict[str, float | None]]:
@@ -153,9 +157,13 @@ def predict(
     predicting.check_target_file(out, [*filter(None, (nodes, edges, graphs)), *of_training])
     table, notes = predicting.predict(run.load(path), nodes, edges, graphs)
     predicting.write_table(table, out)
+    _print_notes(notes, console)
+    console.print(f"{len(table):,} rows  {out}", highlight=False)
+
+
+def _print_notes(notes: Sequence[str], console: Console) -> None:
     for note in notes:
         console.print(note, highlight=False, style="dim")
-    console.print(f"{len(table):,} rows  {out}", highlight=False)
 
 
 def export(path: Path, out: Path | None, console: Console) -> None:
@@ -173,7 +181,9 @@ def export(path: Path, out: Path | None, console: Console) -> None:
         highlight=False,
     )
     if trained.recipe.data.normalize:
-        console.print("data.normalize: x / x.sum(-1, keepdim=True).clamp(min=1) is what it takes for x", highlight=False)
+        console.print(
+            "data.normalize: x / x.sum(-1, keepdim=True).clamp(min=1) is what it takes for x", highlight=False
+        )
 
 
 def tune(

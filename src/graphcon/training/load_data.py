@@ -31,7 +31,9 @@ def load_dataset(config: DataConfig, *, with_test: bool = True) -> tuple[GraphDa
     if config.name is None and config.nodes is None and config.edges is None:
         raise InputError("no data: name a recipe (see: graphcon recipes), a set with --data.name, or own tables")
     if config.table.seed:
-        raise InputError(f"data.table.seed = {config.table.seed}: say data.split (--split) in its place, the seed of a split")
+        raise InputError(
+            f"data.table.seed = {config.table.seed}: say data.split (--split) in its place, the seed of a split"
+        )
     dataset, schema = data.open_data(
         config.name,
         nodes=config.nodes,

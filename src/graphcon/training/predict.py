@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 import torch
@@ -75,7 +75,7 @@ def predict(
 
 
 def _read(trained: Trained, nodes: Path, edges: Path, graphs: Path | None, *, with_target: bool = True) -> NewData:
-    """New tables as the model saw its own; where an option of the training is recommended, it is said that it is one."""
+    """New tables as the model saw its own; where an option of the training is recommended, that is said."""
     assert trained.schema is not None
     try:
         new = trained.schema.apply(nodes, edges, graphs, with_target=with_target)
@@ -96,20 +96,33 @@ def _of_training(words: str) -> str:
     )
 
 
-def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> dict[str, float]:
+class Score(NamedTuple):
+    """How a model did on new tables."""
+
+    metrics: dict[str, float]
+    rows: int  # that have a target, and were measured
+    notes: tuple[str, ...]
+
+
+def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> Score:
     """The metrics of a model on new tables that hold the target."""
     assert trained.schema is not None
+    target, table = ", ".join(trained.schema.target.names), graphs if trained.spec.task == "graph" else nodes
+    if table is None:
+        raise InputError(f"--graphs is missing: graphs have the target {target!r}, and their table is compared with")
     new = _read(trained, nodes, edges, graphs)
     if not new.has_target:
-        raise InputError(
-            f"{nodes}: has no column {trained.schema.target.names[0]!r} to compare with: use graphcon predict"
-        )
+        raise InputError(f"{table}: has no column {target!r} to compare with: use graphcon predict")
     y = torch.cat([cast(Tensor, graph.y) for graph in new.graphs])
-    out = answers(trained, new.graphs)
     known = has_target(y)
+    if not known.any():
+        raise InputError(
+            f"{table}: column {target!r} is empty, so there is nothing to compare with: use graphcon predict"
+        )
+    out = answers(trained, new.graphs)
     collection = measures.build_metrics(trained.spec)
     measures.update(collection, trained.spec, out[known], y[known])
-    return {name: float(value) for name, value in collection.compute().items()}
+    return Score({name: float(value) for name, value in collection.compute().items()}, int(known.sum()), new.notes)
 
 
 def as_table(out: Tensor, spec: TaskSpec, ids: Sequence[pl.Series]) -> pl.DataFrame:
