@@ -330,6 +330,23 @@ def test_where_a_checkpoint_cannot_be_written_the_run_says_so_and_goes_on_later(
     assert measured["epochs"] == 3
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"trainer.loss": "l1"}, "trainer.loss = 'l1', but the target is for classification"),
+        ({"trainer.metric": "mae"}, "trainer.metric = 'mae', but the target is for classification"),
+        ({"data.batching": "vr-gcn"}, "'vr-gcn' trains a plain gcn"),
+        ({"data.batching": "cluster-gcn", "data.clusters": 5000}, "data.clusters = 5000"),
+        ({"trainer.tensorboard": True}, "--tensorboard needs TensorBoard"),
+    ],
+)
+def test_settings_that_do_not_fit_together_leave_no_folder(tiny: Recipe, tmp_path: Path, changes, message, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(InputError, match=message):
+        run.train(recipes.replace(tiny, changes), tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_log_for_tensorboard_holds_every_epoch(tiny: Recipe, tmp_path: Path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
