@@ -132,6 +132,16 @@ def test_the_overview_names_every_command(tmp_path):
     assert [name for name in commands if f"  {name} " not in told] == []
 
 
+@pytest.mark.parametrize("arguments", ["recipes", "data", "models"])
+def test_a_reader_who_has_left_is_told_by_the_exit_code(tmp_path, arguments: str):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "graphcon.cli", *arguments.split()]
+    done = subprocess.run(command, cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 def test_a_reader_who_leaves_early_gets_no_traceback(tmp_path):
     command = [sys.executable, "-u", "-m", "graphcon.cli", "tune", "--help"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
