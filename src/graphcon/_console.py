@@ -10,6 +10,11 @@ def make_console(**options: Any) -> Console:
     return _Console(markup=False, emoji=False, **options)
 
 
+def say(console: Console, text: str) -> None:
+    """Prints lines with paths or commands in them unbroken: half of one cannot be copied."""
+    console.print(text, highlight=False, soft_wrap=True)
+
+
 class _Console(Console):
     def on_broken_pipe(self) -> NoReturn:
         """Lets the command line say what it means that the reader has gone; rich would leave with 1."""

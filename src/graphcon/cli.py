@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graphcon import __version__
-from graphcon._console import make_console
+from graphcon._console import make_console, say
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError, ProcessError
 from graphcon.training import arguments
@@ -634,10 +634,10 @@ def _overview() -> None:
         for name, does in commands.items():
             table.add_row(f"  {name}", does)
     console.print(table)
-    console.print(
+    say(
+        console,
         "\nHow to use one, with examples: graphcon COMMAND --help\n"
         "Own tables: graphcon train --nodes nodes.csv --edges edges.csv --target label",
-        highlight=False,
     )
 
 

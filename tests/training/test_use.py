@@ -379,6 +379,24 @@ def test_names_of_the_user_are_printed_as_they_are_written(bracketed: list[str],
     assert "c[/5]/compare.csv" in told("compare", *bracketed, *SMALL[4:], *compared, "--out", "c[/5]")
 
 
+def test_paths_and_commands_to_copy_are_not_broken_where_lines_are_short(
+    own: Path, tmp_path: Path, monkeypatch, capsys
+):
+    monkeypatch.chdir(own)
+    out = str(tmp_path / ("x" * 80))
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
+    for command, line in {
+        ("train", *tables, *SMALL, "--out", out): f"Next graphcon predict {out} --out predictions.csv",
+        ("predict", out, "--out", f"{out}/answers.csv"): f"60 rows  {out}/answers.csv",
+        ("report", out): f"Page  {out}/report.html",
+        ("diagnose", out): f"Picture  {out}/diagnostics.png",
+        ("export", out): f"Use: torch.export.load('{out}/model.pt2').module()(x, None, edge_index, edge_weight, None)",
+        ("train", *tables, *SMALL, "--out", f"{out}-2", "--seeds", "2"): f"Runs  {out}-2",
+    }.items():
+        assert main(list(command)) == 0
+        assert line in capsys.readouterr().out.splitlines()
+
+
 def test_a_bar_on_a_terminal_is_called_what_the_user_calls_the_run():
     screen = io.StringIO()
     with reporting(make_console(file=screen, force_terminal=True, width=100)) as make:

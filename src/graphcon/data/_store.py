@@ -185,11 +185,11 @@ def _watched(name: str, place: Path) -> Iterator[None]:
 
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    from graphcon._console import make_console
+    from graphcon._console import make_console, say
 
     console = make_console(stderr=True)
     if not console.is_terminal:
-        console.print(f"fetching {name} into {place}")
+        say(console, f"fetching {name} into {place}")
         yield
         return
     columns = (

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from graphcon import _files
+from graphcon._console import say
 from graphcon._processes import check_workers
 from graphcon.errors import InputError
 from graphcon.experiments.compare import Cell, Row, plan, run_cells
@@ -61,7 +62,7 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, workers: int, 
     diverged = [Cell(row.model, row.depth, row.seed).name for row in rows if math.isnan(row.energy)]
     if diverged:
         console.print(f"Diverged, and not in the means: {', '.join(diverged)}", highlight=False)
-    console.print(f"Numbers  {out / 'compare.csv'}\nPicture  {out / 'compare.png'}", highlight=False)
+    say(console, f"Numbers  {out / 'compare.csv'}\nPicture  {out / 'compare.png'}")
     if left_out:
         console.print(
             f"No longer in them: {', '.join(left_out)}. Their runs are kept; the command that names them too has all",

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from graphcon._console import say
 from graphcon._files import write_json
 from graphcon._processes import check_workers
 from graphcon.errors import InputError
@@ -73,10 +74,10 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console) -> i
     if os.environ.get("LOCAL_RANK", "0") != "0":  # one of several processes, and not the one that talks
         return 0
     if result is None:
-        console.print(f"Saved. Go on with: graphcon train --resume {named}", highlight=False)
+        say(console, f"Saved. Go on with: graphcon train --resume {named}")
         return 130
     print_metrics(result, console)
-    console.print(f"Run  {out}\nNext graphcon predict {named} --out predictions.csv", highlight=False)
+    say(console, f"Run  {out}\nNext graphcon predict {named} --out predictions.csv")
     return 0
 
 
@@ -158,7 +159,7 @@ def predict(
     table, notes = predicting.predict(run.load(path), nodes, edges, graphs)
     predicting.write_table(table, out)
     _print_notes(notes, console)
-    console.print(f"{len(table):,} rows  {out}", highlight=False)
+    say(console, f"{len(table):,} rows  {out}")
 
 
 def _print_notes(notes: Sequence[str], console: Console) -> None:
@@ -175,15 +176,13 @@ def export(path: Path, out: Path | None, console: Console) -> None:
     trained = run.load(path)
     told = exporting.export(trained, target)
     order = ", ".join(name if needed else "None" for name, needed in told["arguments"].items())
-    console.print(
+    say(
+        console,
         f"{target}\nChecked on a graph of another size: largest difference {told['difference']:.1e}.\n"
         f"Use: torch.export.load({str(target)!r}).module()({order})",
-        highlight=False,
     )
     if trained.recipe.data.normalize:
-        console.print(
-            "data.normalize: x / x.sum(-1, keepdim=True).clamp(min=1) is what it takes for x", highlight=False
-        )
+        say(console, "data.normalize: x / x.sum(-1, keepdim=True).clamp(min=1) is what it takes for x")
 
 
 def tune(
@@ -219,7 +218,7 @@ def tune(
         except KeyboardInterrupt:
             best = folder / "best.toml"
             so_far = f" The best so far  {best}" if best.exists() else ""
-            console.print(f"Stopped; the same command goes on.{so_far}", highlight=False)
+            say(console, f"Stopped; the same command goes on.{so_far}")
             raise
     table = Table(title=f"best validation {found.metric}: {found.value:.4f}", title_justify="left", box=SIMPLE)
     for column in ("setting", "best", "importance"):
@@ -231,10 +230,10 @@ def tune(
     console.print(table)
     if found.finalists:
         console.print(_finalists(found.finalists))
-    console.print(
+    say(
+        console,
         f"{found.trials} trial{'s' if found.trials > 1 else ''}, {found.pruned} given up early, {found.failed} failed\n"
         f"Best recipe  {folder / 'best.toml'}\nNext graphcon train {shlex.quote(str(folder / 'best.toml'))}",
-        highlight=False,
     )
 
 
