@@ -279,7 +279,7 @@ def _training_commands(default: Recipe) -> None:
         recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[RECIPE]")] = "",
         /,
         config: Annotated[Recipe, tyro.conf.arg(name="")] = default,
-        models: Annotated[str, tyro.conf.arg(metavar="A,B,C")] = "gcn,graphcon-gcn",
+        models: Annotated[str, tyro.conf.arg(metavar="A,B,C")] = arguments.COMPARED,
         depths: Annotated[str, tyro.conf.arg(metavar="2,8,32")] = "2,8,32",
         seeds: int = 3,
         workers: int = 1,

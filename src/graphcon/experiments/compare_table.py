@@ -2,6 +2,7 @@
 
 import csv
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, fields
@@ -39,7 +40,7 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, workers: int, 
     """Trains, prints, draws; returns the exit code."""
     show_warnings_plainly()
     check_seeds(seeds)
-    names, layers = list(dict.fromkeys(_words("--models", models))), _numbers("--depths", depths)
+    names, layers = _words("--models", models), _numbers("--depths", depths)
     cells = plan(recipe, names, layers, seeds)
     check_workers(workers, len(cells), "More --models, --depths or --seeds make several")
     done: dict[Cell, Row] = {}
@@ -68,6 +69,8 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, workers: int, 
             f"No longer in them: {', '.join(left_out)}. Their runs are kept; the command that names them too has all",
             highlight=False,
         )
+    if not diverged:
+        say(console, f"Next graphcon report {shlex.quote(str(out / 'runs'))}")
     return 0
 
 
@@ -176,6 +179,9 @@ def _words(option: str, text: str) -> list[str]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
         raise InputError(f"{option}: name at least one, several with commas between")
+    twice = [word for word in words if words.count(word) > 1]
+    if twice:
+        raise InputError(f"{option} {text}: names {twice[0]} twice. Name it once; --seeds 5 trains each five times")
     return words
 
 
