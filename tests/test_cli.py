@@ -119,6 +119,9 @@ def test_help_and_version(tmp_path: Path):
         assert done.returncode == 0
         assert "demo" in done.stdout
     assert "Example: graphcon demo" in graphcon("demo", "--help", cwd=tmp_path).stdout
+    assert "by default. (default: None)" in " ".join(
+        graphcon("bench", "--help", cwd=tmp_path).stdout.replace("│", " ").split()
+    )
     assert graphcon("--version", cwd=tmp_path).stdout.startswith("graphcon 0.")
 
 
@@ -137,6 +140,16 @@ def test_the_overview_names_every_command(tmp_path):
     commands = known.split("Available subcommands:")[1].split("─")[0].replace(",", " ").split()
     assert "train" in commands
     assert [name for name in commands if f"  {name} " not in told] == []
+
+
+@pytest.mark.parametrize("arguments", ["recipes", "data", "models"])
+def test_a_reader_who_has_left_is_told_by_the_exit_code(tmp_path, arguments: str):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "graphcon.cli", *arguments.split()]
+    done = subprocess.run(command, cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_a_reader_who_leaves_early_gets_no_traceback(tmp_path):

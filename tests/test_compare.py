@@ -56,6 +56,14 @@ def test_a_row_tells_what_the_run_measured_and_what_its_last_state_is(compared: 
     assert float(row["effective_rank"]) == pytest.approx(float(effective_rank(state)), rel=1e-4)
 
 
+def test_the_last_line_is_the_command_that_reports_on_the_runs(compared: Path, capsys):
+    models = ["--models", "gcn,graphcon-gcn", "--depths", "1,2", "--seeds", "1"]
+    assert main(["compare", "--data", "cora", *models, *OPTIONS, "--out", str(compared)]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("Next graphcon report ")
+    assert main(["report", last.removeprefix("Next graphcon report ")]) == 0
+
+
 def test_a_comparison_goes_on_where_it_stopped_and_trains_only_what_is_missing(compared: Path, capsys):
     before = _rows(compared)
     (compared / "runs" / "gcn-1-seed-0" / "compare.json").unlink()
@@ -146,6 +154,11 @@ def test_all_cells_have_the_budget_of_the_recipe_and_nothing_a_model_has_no_use_
     [
         (["--models", "gcn,gcnj"], "--models: model 'gcnj' is unknown. Did you mean 'gcn"),
         (["--models", ","], "--models: name at least one"),
+        (["--models", "mlp,gcn, mlp"], "--models mlp,gcn, mlp: names mlp twice. Name it once"),
+        (["--depths", "2,2"], "--depths 2,2: names 2 twice"),
+        (["--model.name", "gat"], "--model.name gat: is not among --models gcn,graphcon-gcn"),
+        (["--models", "mlp,gcn", "--model.name=gat"], "Say --models mlp,gcn,gat"),
+        (["--model.steps", "3"], "--model.steps 3: a comparison has --depths in its place"),
         (["--depths", "2,0"], "--depths 2,0: must be whole numbers from 1 on"),
         (["--seeds", "0"], "--seeds 0: at least one is needed"),
         (["--models", "gcnii", "--model.options.theta", "1"], "say by --model.name whose options they are"),

@@ -3,15 +3,17 @@
 import errno
 import os
 import sys
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from graphcon import __version__
+from graphcon._console import make_console, say
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError, LossError, ProcessError
 from graphcon.training import arguments
@@ -68,7 +70,7 @@ UNWRITABLE = {
 }
 
 app = tyro.extras.SubcommandApp()
-console = Console()
+console = make_console()
 
 
 @app.command
@@ -118,7 +120,7 @@ def bench(
     Args:
         out: Where everything measured goes, as JSON; the table goes beside it, as Markdown.
         quick: Fewer rounds, without the largest graph, and fewer steps on ppi: under two minutes.
-        threads: Number of threads. (default: as many as torch takes)
+        threads: Number of threads, as many as torch takes by default.
     """
     if out.is_dir():
         raise InputError(f"--out {out}: is a folder. Name a file in it, {out / 'bench.json'}")
@@ -158,6 +160,7 @@ def data(
     edges: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
     graphs: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
     table: Annotated[TableOptions, tyro.conf.arg(name="")] = DEFAULT_OPTIONS,
+    seed: int = 0,
     fetch: bool = False,
     out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
     adjacency: Literal["nearest", "regions"] = "nearest",
@@ -181,6 +184,7 @@ def data(
         edges: Own table of edges.
         graphs: Own table of graphs, where graphs have the target.
         table: How own tables are read.
+        seed: Seed of a random split; graphcon train calls it --split.
         fetch: Whether a set that is not here is downloaded.
         out: Folder to build in, by default in the cache.
         adjacency: Edges of a build, from the 8 nearest centroids or between regions that touch.
@@ -188,6 +192,7 @@ def data(
         limit: Only so many images of a build.
         json: Whether to print JSON.
     """
+    table = replace(table, seed=seed)
     if not what:
         _check_tables(nodes, edges, graphs, table)
     from graphcon.data import _command
@@ -274,7 +279,7 @@ def _training_commands(default: Recipe) -> None:
         recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[RECIPE]")] = "",
         /,
         config: Annotated[Recipe, tyro.conf.arg(name="")] = default,
-        models: Annotated[str, tyro.conf.arg(metavar="A,B,C")] = "gcn,graphcon-gcn",
+        models: Annotated[str, tyro.conf.arg(metavar="A,B,C")] = arguments.COMPARED,
         depths: Annotated[str, tyro.conf.arg(metavar="2,8,32")] = "2,8,32",
         seeds: int = 3,
         workers: int = 1,
@@ -622,17 +627,17 @@ def completion(
 
 def _overview() -> None:
     """The commands, a line each."""
-    console.print(f"[bold]graphcon[/bold] {__version__}: {ABOUT}\n", highlight=False)
+    console.print(Text.assemble(("graphcon", "bold"), f" {__version__}: {ABOUT}\n"))
     table = Table(box=None, show_header=False, pad_edge=False)
     for title, commands in WORKFLOW.items():
-        table.add_row(f"[bold]{title}[/bold]", "")
+        table.add_row(Text(title, "bold"), "")
         for name, does in commands.items():
             table.add_row(f"  {name}", does)
     console.print(table)
-    console.print(
+    say(
+        console,
         "\nHow to use one, with examples: graphcon COMMAND --help\n"
         "Own tables: graphcon train --nodes nodes.csv --edges edges.csv --target label",
-        highlight=False,
     )
 
 

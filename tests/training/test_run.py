@@ -405,6 +405,42 @@ def test_where_a_checkpoint_cannot_be_written_the_run_says_so_and_goes_on_later(
     assert measured["epochs"] == 3
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"trainer.loss": "l1"}, "trainer.loss = 'l1', but the target is for classification"),
+        ({"trainer.metric": "mae"}, "trainer.metric = 'mae', but the target is for classification"),
+        ({"data.batching": "vr-gcn"}, "'vr-gcn' trains a plain gcn"),
+        ({"data.batching": "cluster-gcn", "data.clusters": 5000}, "data.clusters = 5000"),
+        ({"trainer.tensorboard": True}, "--tensorboard needs TensorBoard"),
+    ],
+)
+def test_settings_that_do_not_fit_together_leave_no_folder(tiny: Recipe, tmp_path: Path, changes, message, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(InputError, match=message):
+        run.train(recipes.replace(tiny, changes), tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_step_before_a_training_changes_nothing_of_it(molecules: Recipe, tmp_path: Path, monkeypatch):
+    recipe = recipes.replace(molecules, {"model.options.norm": "batch", "model.dropout": 0.5})
+    run.train(recipe, tmp_path / "a")
+    monkeypatch.setattr(run, "rehearse", lambda *_: None)
+    run.train(recipe, tmp_path / "b")
+    assert _everything(tmp_path / "a") == _everything(tmp_path / "b")
+
+
+def test_kernels_are_loaded_before_the_seconds_of_a_training_are_counted(tiny: Recipe, tmp_path: Path):
+    (tmp_path / "r.toml").write_text(recipes.to_toml(tiny))
+    program = (
+        "import sys; from pathlib import Path; from graphcon.training import recipes, run\n"
+        "tell = lambda *_: print('graphcon.kernels.loops.walk' in sys.modules)\n"
+        "run.train(recipes.load('r.toml'), Path('run'), reporter=tell)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "True\n", done.stderr
+
+
 def test_a_log_for_tensorboard_holds_every_epoch(tiny: Recipe, tmp_path: Path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

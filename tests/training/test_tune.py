@@ -278,6 +278,15 @@ def _trials(out: Path) -> dict:
     return json.loads((out / "study.json").read_text())
 
 
+def test_what_mattered_is_told_where_there_are_trials_enough_to_know(short: Recipe, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("r.toml").write_text(recipes.to_toml(short))
+    for many, known in ((tune.TELLING - 1, set()), (tune.TELLING, {"optimizer.lr"})):
+        assert main(["tune", "r.toml", "--out", "study", "--trials", str(many)]) == 0
+        assert ("importance" in capsys.readouterr().out) == bool(known)
+        assert _trials(Path("study"))["importance"].keys() == known
+
+
 @pytest.mark.parametrize("cut", [1, 40])
 def test_a_search_goes_on_after_half_a_line(short: Recipe, tmp_path: Path, cut: int):
     tune.tune(short, tmp_path / "whole", 3)

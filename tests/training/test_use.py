@@ -17,6 +17,7 @@ import scipy.sparse as sp
 import torch
 
 from folders import contents
+from graphcon._console import make_console
 from graphcon.cli import main
 from graphcon.errors import InputError
 from graphcon.report.evidence import Evidence
@@ -24,6 +25,7 @@ from graphcon.training import export, predict, recipes, run
 from graphcon.training.config import DataConfig, ModelConfig, Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
+from graphcon.training.progress import reporting
 
 
 def command(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -105,9 +107,64 @@ def test_a_run_needs_nothing_but_its_folder(own: Path, tmp_path: Path):
 def test_given_tables_are_measured(own: Path, monkeypatch, capsys):
     monkeypatch.chdir(own)
     assert main(["evaluate", "run", "--nodes", "nodes.csv", "--edges", "edges.csv", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["given"]["accuracy"] > 0.7
+    told = json.loads(capsys.readouterr().out)
+    assert told["given"]["accuracy"] > 0.7
+    assert told["rows"] == 59  # of 60 one has no label
     assert main(["evaluate", "run", "--nodes", "new_nodes.parquet", "--edges", "new_edges.csv"]) == 2
     assert "has no column 'label' to compare with" in capsys.readouterr().err
+
+
+def test_what_there_is_to_know_of_given_tables_is_told_where_they_are_measured(own: Path, tmp_path, capsys):
+    nodes, edges = pl.read_csv(own / "nodes.csv"), ["--edges", str(own / "edges.csv")]
+    nodes.with_columns(pl.lit("elsewhere").alias("town")).write_csv(tmp_path / "moved.csv")
+    line = ["evaluate", str(own / "run"), "--nodes", str(tmp_path / "moved.csv"), *edges]
+    assert main(line) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "elsewhere" in told
+    assert "Rows with a target: 59" in told
+    assert main([*line, "--json"]) == 0
+    assert any("elsewhere" in note for note in json.loads(capsys.readouterr().out)["notes"])
+    nodes.with_columns(pl.lit(None).alias("label")).write_csv(tmp_path / "blank.csv")
+    assert main(["evaluate", str(own / "run"), "--nodes", str(tmp_path / "blank.csv"), *edges]) == 2
+    assert "blank.csv: column 'label' is empty, so there is nothing to compare with" in capsys.readouterr().err
+
+
+def test_graphs_are_measured_by_their_own_table(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("nodes.csv").write_text("graph_id,id,f\n" + "".join(f"g{i // 2},{i},{i % 5}\n" for i in range(40)))
+    Path("edges.csv").write_text("source,target\n" + "".join(f"{i},{i + 1}\n" for i in range(0, 40, 2)))
+    Path("graphs.csv").write_text("graph_id,y\n" + "".join(f"g{i},{i / 4}\n" for i in range(20)))
+    Path("bare.csv").write_text("graph_id\n" + "".join(f"g{i}\n" for i in range(20)))
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv"]
+    assert main(["train", *tables, "--graphs", "graphs.csv", "--target", "y", *SMALL, "--out", "run"]) == 0
+    assert main(["evaluate", "run", *tables, "--graphs", "graphs.csv"]) == 0
+    assert "Rows with a target: 20" in capsys.readouterr().out
+    assert main(["evaluate", "run", *tables]) == 2
+    assert "--graphs is missing: graphs have the target 'y'" in capsys.readouterr().err
+    assert main(["evaluate", "run", *tables, "--graphs", "bare.csv"]) == 2
+    assert "bare.csv: has no column 'y' to compare with" in capsys.readouterr().err
+
+
+def test_numbers_that_were_divided_in_training_are_divided_in_new_tables_too(tmp_path: Path, monkeypatch, capsys):
+    """The same tables, named or not, are the same data: their answers and their metrics are the same."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{5 * i % 23},{7 * i % 11},{'ab'[i % 2]},{('train', 'test')[i % 3 == 0]}" for i in range(24)]
+    Path("nodes.csv").write_text("\n".join(["id,f,g,label,split", *rows]))
+    Path("tested.csv").write_text("\n".join(["id,f,g,label,split", *(row for row in rows if row.endswith("test"))]))
+    Path("edges.csv").write_text("source,target\n")  # so that nodes that are held out can stand alone
+    data = "--nodes nodes.csv --edges edges.csv --target label --scaling none --data.normalize"
+    settings = "--model.channels 4 --model.steps 1 --trainer.epochs 20 --trainer.threads 1"
+    assert main(["train", *data.split(), *settings.split(), "--out", "run"]) == 0
+    trained = run.load("run")
+    table, _ = predict.predict(trained, Path("nodes.csv"), Path("edges.csv"))
+    seen = predict.answers(trained, trained.dataset().graphs).softmax(-1)
+    torch.testing.assert_close(table["probability a"].to_torch(), seen[:, 0])
+    held_out = json.loads(Path("run/metrics.json").read_text())["test"]
+    measured = predict.score(trained, Path("tested.csv"), Path("edges.csv"), None)
+    assert (measured.metrics, measured.rows) == (pytest.approx(held_out), 8)
+    capsys.readouterr()
+    assert main(["export", "run"]) == 0
+    assert "x / x.sum(-1, keepdim=True).clamp(min=1)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -297,6 +354,89 @@ def test_a_limit_takes_so_many_graphs_of_every_part(molecules: Recipe):
 def test_a_limit_that_makes_no_sense_is_refused(limit: int, name: str, message: str):
     with pytest.raises(InputError, match=message):
         load_dataset(DataConfig(name=name, limit=limit))
+
+
+@pytest.fixture
+def bracketed(tmp_path: Path, monkeypatch) -> list[str]:
+    """The words that name tables whose classes, column and file look like the markup of a terminal library."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{i % 5},{('[red]a', '[/b]')[i % 2]}" for i in range(20)]
+    Path("n[red].csv").write_text("\n".join(["id,[bold]f,:sun: y", *rows]))
+    Path("edges.csv").write_text("\n".join(["source,target", *(f"{i},{(i + 2) % 20}" for i in range(20))]))
+    return ["--nodes", "n[red].csv", "--edges", "edges.csv", "--target", ":sun: y"]
+
+
+SMALL = ["--model.channels", "4", "--model.steps", "1", "--trainer.epochs", "2", "--trainer.threads", "1"]
+
+
+def test_names_of_the_user_are_printed_as_they_are_written(bracketed: list[str], capsys):
+    def told(*words: str) -> str:
+        assert main(list(words)) == 0
+        return capsys.readouterr().out
+
+    for part in ("[red]a", "[/b]", "[bold]f", ":sun: y"):
+        assert part in told("data", *bracketed)
+    one = told("train", *bracketed, *SMALL, "--out", "r[/2]")
+    assert "on n[red].csv" in one
+    assert "Run  r[/2]\n" in one
+    assert "20 rows  [red]a.csv" in told("predict", "r[/2]", "--out", "[red]a.csv")
+    assert "accuracy" in told("evaluate", "r[/2]")
+    assert "on n[red].csv" in told("diagnose", "r[/2]")
+    assert "r[/2]/report.html" in told("report", "r[/2]")
+    assert "r[/2]/model.pt2" in told("export", "r[/2]")
+    assert "Runs  s[/3]\n" in told("train", *bracketed, *SMALL, "--out", "s[/3]", "--seeds", "2")
+    assert "t[/4]/best.toml" in told("tune", *bracketed, *SMALL, "--out", "t[/4]", "--trials", "1")
+    compared = ("--models", "mlp", "--depths", "1", "--seeds", "1")
+    assert "c[/5]/compare.csv" in told("compare", *bracketed, *SMALL[4:], *compared, "--out", "c[/5]")
+
+
+def test_paths_and_commands_to_copy_are_not_broken_where_lines_are_short(
+    own: Path, tmp_path: Path, monkeypatch, capsys
+):
+    monkeypatch.chdir(own)
+    out = str(tmp_path / ("x" * 80))
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
+    for command, line in {
+        ("train", *tables, *SMALL, "--out", out): f"Next graphcon predict {out} --out predictions.csv",
+        ("predict", out, "--out", f"{out}/answers.csv"): f"60 rows  {out}/answers.csv",
+        ("report", out): f"Page  {out}/report.html",
+        ("diagnose", out): f"Picture  {out}/diagnostics.png",
+        ("export", out): f"Use: torch.export.load('{out}/model.pt2').module()(x, None, edge_index, edge_weight, None)",
+        ("train", *tables, *SMALL, "--out", f"{out}-2", "--seeds", "2"): f"Runs  {out}-2",
+    }.items():
+        assert main(list(command)) == 0
+        assert line in capsys.readouterr().out.splitlines()
+
+
+def test_a_bar_on_a_terminal_is_called_what_the_user_calls_the_run():
+    screen = io.StringIO()
+    with reporting(make_console(file=screen, force_terminal=True, width=100)) as make:
+        make("r[/2]", 1).epoch({"epoch": 1, "loss": 0.5})
+    assert "r[/2]" in screen.getvalue()
+
+
+def test_the_seed_of_a_split_has_one_name_in_training(own: Path, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
+    parts = {}
+    for seed in (0, 3):
+        assert main(["data", *tables, "--seed", str(seed), "--json"]) == 0
+        parts[seed] = json.loads(capsys.readouterr().out)["split"]
+        (tmp_path / f"{seed}.toml").write_text(f"[data.table]\nseed = {seed}\n")
+    assert parts[3]["seed"] == 3
+    line = [*tables, *SMALL, "--out", str(tmp_path / "run")]
+    assert main(["train", str(tmp_path / "3.toml"), *line]) == 2
+    assert "data.table.seed = 3: say data.split (--split) in its place" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    assert main(["train", str(tmp_path / "0.toml"), *line, "--split", "3"]) == 0
+    assert run.load(tmp_path / "run").dataset().split.seed == 3
+    for command in ("train", "tune", "compare"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert "table.seed" not in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["data", "--help"])
+    assert "graphcon train calls it --split" in " ".join(capsys.readouterr().out.replace("│", " ").split())
 
 
 def test_several_splits_and_seeds_are_trained_and_averaged(tmp_path: Path, monkeypatch):

@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from graphcon._console import make_console, say
 from graphcon.data import _store, show
 from graphcon.data._catalogue import CATALOGUE, describe
 from graphcon.data._options import NAMED_SET_OPTIONS, TableOptions, check_meaning
@@ -100,7 +101,7 @@ def build(
         folder = superpixels.build(root, out, adjacency=adjacency, workers=workers, limit=limit, report=report)
     graphs = superpixels.SuperpixelGraphs(folder)
     size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
-    console.print(f"{len(graphs):,} graphs in {folder} ({size:.0f} MB). {graphs.note}", soft_wrap=True)
+    say(console, f"{len(graphs):,} graphs in {folder} ({size:.0f} MB). {graphs.note}")
 
 
 def _print(console: Console, record: object, page: RenderableType, as_json: bool) -> None:
@@ -110,4 +111,4 @@ def _print(console: Console, record: object, page: RenderableType, as_json: bool
         console.print(page)
     else:
         # A pipe has no width; eighty columns would cut the list.
-        Console(width=160).print(page)
+        make_console(width=160).print(page)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Literal
 
+import tyro
+
 from graphcon._ranges import AT_LEAST_1, NOT_NEGATIVE
 from graphcon.data._kinds import Kind
 from graphcon.errors import InputError
@@ -72,7 +74,7 @@ class TableOptions:
     words_limit: Annotated[int, AT_LEAST_1] = 2000
     train: float = 0.6
     val: float = 0.2
-    seed: int = 0
+    seed: Annotated[int, tyro.conf.Suppress] = 0  # commands have it as an option of their own
     delimiter: str | None = None
     decimal: Decimal = "."
     null_values: tuple[str, ...] = ()

@@ -191,16 +191,17 @@ def _watched(name: str, place: Path) -> Iterator[None]:
     """A progress bar on a terminal, from what arrives on disk: PyG's downloads do not report."""
     from threading import Event, Thread
 
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    console = Console(stderr=True)
+    from graphcon._console import make_console, say
+
+    console = make_console(stderr=True)
     if not console.is_terminal:
-        console.print(f"fetching {name} into {place}")
+        say(console, f"fetching {name} into {place}")
         yield
         return
     columns = (
-        TextColumn("fetching {task.description}"),
+        TextColumn("fetching {task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),

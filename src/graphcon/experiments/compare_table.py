@@ -2,6 +2,7 @@
 
 import csv
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, fields
@@ -14,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from graphcon import _files
+from graphcon._console import say
 from graphcon._processes import check_workers
 from graphcon.errors import InputError
 from graphcon.experiments.compare import Cell, Row, plan, run_cells
@@ -38,7 +40,7 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, workers: int, 
     """Trains, prints, draws; returns the exit code."""
     show_warnings_plainly()
     check_seeds(seeds)
-    names, layers = list(dict.fromkeys(_words("--models", models))), _numbers("--depths", depths)
+    names, layers = _words("--models", models), _numbers("--depths", depths)
     cells = plan(recipe, names, layers, seeds)
     check_workers(workers, len(cells), "More --models, --depths or --seeds make several")
     done: dict[Cell, Row] = {}
@@ -61,12 +63,14 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, workers: int, 
     diverged = [Cell(row.model, row.depth, row.seed).name for row in rows if math.isnan(row.energy)]
     if diverged:
         console.print(f"Diverged, and not in the means: {', '.join(diverged)}", highlight=False)
-    console.print(f"Numbers  {out / 'compare.csv'}\nPicture  {out / 'compare.png'}", highlight=False)
+    say(console, f"Numbers  {out / 'compare.csv'}\nPicture  {out / 'compare.png'}")
     if left_out:
         console.print(
             f"No longer in them: {', '.join(left_out)}. Their runs are kept; the command that names them too has all",
             highlight=False,
         )
+    if not diverged:
+        say(console, f"Next graphcon report {shlex.quote(str(out / 'runs'))}")
     return 0
 
 
@@ -155,7 +159,7 @@ def _progress(console: Console, cells: list[Cell], epochs: int, workers: int) ->
     if not console.is_terminal:
         yield lambda cell: print(title(cell), flush=True)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=len(cells) * epochs)
 
@@ -175,6 +179,9 @@ def _words(option: str, text: str) -> list[str]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
         raise InputError(f"{option}: name at least one, several with commas between")
+    twice = [word for word in words if words.count(word) > 1]
+    if twice:
+        raise InputError(f"{option} {text}: names {twice[0]} twice. Name it once; --seeds 5 trains each five times")
     return words
 
 

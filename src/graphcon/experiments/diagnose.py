@@ -8,6 +8,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from graphcon._console import say
 from graphcon._files import write_whole
 from graphcon.experiments.inside import Inside, compare
 from graphcon.oscillator import GraphCON
@@ -43,14 +44,14 @@ def diagnose_run(path: Path, out: Path | None, console: Console) -> None:
     name = f"{trained.recipe.model.name} on {dataset.name}"
     states_figure({trained.recipe.model.name: table}, picture, f"{name}, after training")
     console.print(_some_steps(table, name))
-    console.print(f"Numbers  {numbers}\nPicture  {picture}", highlight=False)
+    say(console, f"Numbers  {numbers}\nPicture  {picture}")
     core = trained.model.net.core
     if isinstance(core, GraphCON):
         drawn = out / "stability.png"
         start = trained.recipe.model
         exact = core.integrator.name != "imex"
         stability_map({start.name: (start.dt, start.alpha, start.gamma)}, drawn, exact=exact)
-        console.print(f"Map      {drawn}\n{start.name} is {core.stability}", highlight=False)
+        say(console, f"Map      {drawn}\n{start.name} is {core.stability}")
 
 
 def diagnose_models(
@@ -71,10 +72,10 @@ def diagnose_models(
     deepest = {inside.model: inside.table for inside in found if inside.depth == max(depths)}
     states_figure(deepest, steps, f"{max(depths)} layers {weights} on {recipe.data.name}, step by step")
     console.print(_last_states(found, title))
-    console.print(f"Numbers  {numbers}\nPicture  {steps}", highlight=False)
+    say(console, f"Numbers  {numbers}\nPicture  {steps}")
     if len(depths) > 1:
         states_figure(_by_depth(found), ends, title, against="depth")
-        console.print(f"Picture  {ends}", highlight=False)
+        say(console, f"Picture  {ends}")
 
 
 def _by_depth(found: list[Inside]) -> dict[str, pl.DataFrame]:

@@ -90,7 +90,7 @@ def _print_one(told: dict[str, Any], console: Console) -> None:
         "settings": ", ".join(f"model.{field}" for field in told["fields"]) or "none",
     }
     lines |= {f"not held to {check}": reason for check, reason in told["exceptions"].items()}
-    console.print(f"[bold]{told['name']}[/bold]")
+    console.print(told["name"], highlight=False, style="bold")
     without = {"edges", "parameters"} if told["needs"] else {"needs"}
     for key, text in lines.items():
         if key in without:

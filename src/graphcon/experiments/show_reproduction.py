@@ -16,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table as Grid
+from rich.text import Text
 
 from graphcon._files import write_whole
 from graphcon.experiments import demo, molecule, results
@@ -97,9 +98,9 @@ def _show_table(
     data_root: Path | None,
     console: Console,
 ) -> None:
-    console.print(f"[bold]{table.title}[/bold], budget {budget}: {table.budgets[budget]}", highlight=False)
+    console.print(Text.assemble((table.title, "bold"), f", budget {budget}: {table.budgets[budget]}"))
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

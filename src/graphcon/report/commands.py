@@ -4,6 +4,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from graphcon._console import say
 from graphcon.errors import InputError
 from graphcon.report.evidence import gather_all
 from graphcon.report.render import write
@@ -23,4 +24,4 @@ def write_report(paths: tuple[Path, ...], out: Path | None, console: Console) ->
     write(page, target)
     for sentence in page.lead:
         console.print(sentence, highlight=False)
-    console.print(f"Page  {target}", highlight=False)
+    say(console, f"Page  {target}")

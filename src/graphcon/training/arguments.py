@@ -13,10 +13,14 @@ from graphcon.training.config import DataConfig, Recipe
 
 _OPTIONS = "--model.options."
 _WITH_RECIPE = (["train"], ["tune"], ["compare"])
+#: The models that `graphcon compare` trains where none are named.
+COMPARED = "gcn,graphcon-gcn"
 
 
 def read_recipe(argv: list[str]) -> tuple[Recipe, list[str]]:
     """The recipe that the words name, and the words that are left, every option by its full name."""
+    if argv[:1] == ["compare"]:
+        _check_compared(argv)
     argv, options = _model_options(argv)
     recipe = _named_recipe(argv)
     if options:
@@ -76,6 +80,16 @@ def _as_toml(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def _check_compared(argv: list[str]) -> None:
+    """Refuses what a comparison would not hear: it has its own options for the models and their depths."""
+    models = [COMPARED, *_given(argv, "--models")][-1]
+    for name in _given(argv, "--model.name"):
+        if name not in models.replace(" ", "").split(","):
+            raise InputError(f"--model.name {name}: is not among --models {models}. Say --models {models},{name}")
+    for steps in _given(argv, "--model.steps"):
+        raise InputError(f"--model.steps {steps}: a comparison has --depths in its place. Say --depths {steps}")
 
 
 def _named_recipe(argv: list[str]) -> Recipe:

@@ -11,7 +11,9 @@ from typing import Any
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from graphcon._console import say
 from graphcon._files import defined
 from graphcon._processes import check_workers
 from graphcon.errors import InputError
@@ -58,7 +60,7 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console) -> i
         def reporter(recipe: Recipe, dataset: Any, spec: Any, model: Any) -> Any:
             metric = measures.choose_metric(spec, recipe.trainer.metric)
             parameters = sum(p.numel() for p in model.parameters())
-            console.print(f"[bold]{recipe.model.name}[/bold] on {dataset.name}, {dataset.split}", highlight=False)
+            console.print(Text.assemble((recipe.model.name, "bold"), f" on {dataset.name}, {dataset.split}"))
             for note in dataset.notes:
                 console.print(f"  {note}", highlight=False, style="dim")
             chosen = f"selected on validation {metric}, {measures.direction(metric)}"
@@ -71,10 +73,10 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console) -> i
     if os.environ.get("LOCAL_RANK", "0") != "0":  # one of several processes, and not the one that talks
         return 0
     if result is None:
-        console.print(f"Saved. Go on with: graphcon train --resume {named}", highlight=False)
+        say(console, f"Saved. Go on with: graphcon train --resume {named}")
         return 130
     print_metrics(result, console)
-    console.print(f"Run  {out}\nNext graphcon predict {named} --out predictions.csv", highlight=False)
+    say(console, f"Run  {out}\nNext graphcon predict {named} --out predictions.csv")
     return 0
 
 
@@ -102,7 +104,7 @@ def evaluate(
     path: Path, nodes: Path | None, edges: Path | None, graphs: Path | None, console: Console, as_json: bool
 ) -> None:
     """Measures a run on its held-out part, or on given tables that hold the target."""
-    trained = run.load(path)
+    trained, about = run.load(path), {}
     if nodes is None and edges is None and graphs is None:
         fabric = run.make_fabric(trained.recipe)
         result: dict[str, dict[str, float]] = run.measure(
@@ -121,10 +123,12 @@ def evaluate(
             raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")
         if nodes is None or edges is None:
             raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
-        result = {"given": predicting.score(trained, nodes, edges, graphs)}
+        scored = predicting.score(trained, nodes, edges, graphs)
+        result, about = {"given": scored.metrics}, {"rows": scored.rows, "notes": scored.notes}
     if as_json:
-        print(json.dumps(defined(result), indent=1))
+        print(json.dumps(defined(result) | about, indent=1))
         return
+    _print_notes(about.get("notes", ()), console)
     table = Table(box=SIMPLE)
     table.add_column("")
     names = list(next(iter(result.values())))
@@ -133,6 +137,8 @@ def evaluate(
     for part, values in result.items():
         table.add_row(run.PARTS.get(part, part), *(f"{values[name]:.4f}" for name in names))
     console.print(table)
+    if about:
+        console.print(f"Rows with a target: {about['rows']:,}", highlight=False)
 
 
 def predict(
@@ -143,9 +149,13 @@ def predict(
     predicting.check_target_file(out, [*filter(None, (nodes, edges, graphs)), *of_training])
     table, notes = predicting.predict(run.load(path), nodes, edges, graphs)
     predicting.write_table(table, out)
+    _print_notes(notes, console)
+    say(console, f"{len(table):,} rows  {out}")
+
+
+def _print_notes(notes: Sequence[str], console: Console) -> None:
     for note in notes:
         console.print(note, highlight=False, style="dim")
-    console.print(f"{len(table):,} rows  {out}", highlight=False)
 
 
 def export(path: Path, out: Path | None, console: Console) -> None:
@@ -154,13 +164,16 @@ def export(path: Path, out: Path | None, console: Console) -> None:
     if target.suffix != ".pt2":
         raise InputError(f"--out {target}: must end in .pt2")
     show_warnings_plainly()
-    told = exporting.export(run.load(path), target)
+    trained = run.load(path)
+    told = exporting.export(trained, target)
     order = ", ".join(name if needed else "None" for name, needed in told["arguments"].items())
-    console.print(
+    say(
+        console,
         f"{target}\nChecked on a graph of another size: largest difference {told['difference']:.1e}.\n"
         f"Use: torch.export.load({str(target)!r}).module()({order})",
-        highlight=False,
     )
+    if trained.recipe.data.normalize:
+        say(console, "data.normalize: x / x.sum(-1, keepdim=True).clamp(min=1) is what it takes for x")
 
 
 def tune(
@@ -196,22 +209,23 @@ def tune(
         except KeyboardInterrupt:
             best = folder / "best.toml"
             so_far = f" The best so far  {best}" if best.exists() else ""
-            console.print(f"Stopped; the same command goes on.{so_far}", highlight=False)
+            say(console, f"Stopped; the same command goes on.{so_far}")
             raise
     table = Table(title=f"best validation {found.metric}: {found.value:.4f}", title_justify="left", box=SIMPLE)
-    for column in ("setting", "best", "importance"):
+    for column in ("setting", "best", *(["importance"] if found.importance else [])):
         table.add_column(column)
     for field in found.recipe.search:
         best = recipes.value(found.recipe, field)
         told = f"{best:.4g}" if isinstance(best, float) else f"{best}"
-        table.add_row(field, told, f"{found.importance[field]:.2f}" if field in found.importance else "–")
+        mattered = f"{found.importance[field]:.2f}" if field in found.importance else "–"
+        table.add_row(field, told, *([mattered] if found.importance else []))
     console.print(table)
     if found.finalists:
         console.print(_finalists(found.finalists))
-    console.print(
+    say(
+        console,
         f"{found.trials} trial{'s' if found.trials > 1 else ''}, {found.pruned} given up early, {found.failed} failed\n"
         f"Best recipe  {folder / 'best.toml'}\nNext graphcon train {shlex.quote(str(folder / 'best.toml'))}",
-        highlight=False,
     )
 
 

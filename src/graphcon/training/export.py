@@ -26,7 +26,8 @@ def export(trained: Trained, out: Path) -> dict[str, Any]:
     """Writes a ``torch.export`` program and checks it against the model on a graph of another size.
 
     The program takes `ARGUMENTS` in that order, None for those the model does not need. A model for graphs takes one
-    graph at a time.
+    graph at a time. What is done to numbers before the model sees them is not in the program: ``x`` comes scaled, and
+    divided by its sum where the recipe has ``data.normalize``.
 
     Args:
         trained: The model.

@@ -30,6 +30,10 @@ def load_dataset(config: DataConfig, *, with_test: bool = True) -> tuple[GraphDa
     """
     if config.name is None and config.nodes is None and config.edges is None:
         raise InputError("no data: name a recipe (see: graphcon recipes), a set with --data.name, or own tables")
+    if config.table.seed:
+        raise InputError(
+            f"data.table.seed = {config.table.seed}: say data.split (--split) in its place, the seed of a split"
+        )
     dataset, schema = data.open_data(
         config.name,
         nodes=config.nodes,
@@ -51,11 +55,16 @@ def _normalized(dataset: GraphDataset) -> GraphDataset:
     for graph in dataset.graphs:
         if graph.x is None or not graph.x.is_floating_point():
             raise InputError(f"data.normalize = true, but {dataset.name} has no numbers to divide by their sum")
-        graph = graph.clone()
-        assert isinstance(graph.x, torch.Tensor)
-        graph.x = graph.x / graph.x.sum(-1, keepdim=True).clamp(min=1.0)
-        graphs.append(graph)
+        graphs.append(divided(graph))
     return dataclasses.replace(dataset, graphs=graphs)
+
+
+def divided(graph: Data) -> Data:
+    """The graph with the numbers of every node divided by their sum, as ``data.normalize`` asks for."""
+    graph = graph.clone()
+    assert isinstance(graph.x, torch.Tensor)
+    graph.x = graph.x / graph.x.sum(-1, keepdim=True).clamp(min=1.0)
+    return graph
 
 
 def _limited(dataset: GraphDataset, limit: int) -> GraphDataset:

@@ -4,10 +4,11 @@ A run that is stopped at any moment and resumed gives the bits of an undisturbed
 epoch is drawn from (seed, epoch), and what is kept between epochs is kept in one checkpoint.
 """
 
+import copy
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 import torch
@@ -87,7 +88,7 @@ def fit_loop(
     optimizer = build_optimizer(recipe.optimizer, model)
     setup: Any = fabric.setup(model, optimizer)
     wrapped, optimizer = setup
-    criterion = measures.build_loss(spec, trainer.loss, _class_weights(dataset, spec, trainer.class_weights, fabric))
+    criterion = _criterion(dataset, spec, trainer, fabric)
     schedule = Schedule(recipe.schedule, optimizer, "min" if metric in measures.SMALLER_IS_BETTER else "max")
     # A validation costs a third of an epoch where the whole graph is trained at once.
     every = trainer.validate_every or (5 if dataset.split.unit == "node" else 1)
@@ -141,6 +142,18 @@ def fit_loop(
     return Fitted(progress.epoch, progress.best_epoch, metric, progress.best_value, progress.seconds, stopped)
 
 
+def rehearse(model: Module, dataset: GraphDataset, spec: TaskSpec, recipe: Recipe, fabric: Fabric) -> None:
+    """Takes a first step with a copy of the model: what does not fit together is told before anything is written.
+
+    Compiled kernels are loaded on the way, so that the seconds of a first training are like those of the next.
+    """
+    measures.choose_metric(spec, recipe.trainer.metric)
+    criterion = _criterion(dataset, spec, recipe.trainer, fabric)
+    batch = next(Batches(dataset, replace(recipe.data, workers=0), recipe.seed, fabric).of("train"))
+    model = copy.deepcopy(model).to(fabric.device).train()
+    criterion(batch.run(model), batch.targets).backward()
+
+
 def _why_over(trainer: TrainerConfig, progress: Progress, schedule: Schedule) -> str:
     """Why there is nothing more to learn; "epochs" where only their number ends the training."""
     if trainer.patience and progress.best_epoch and progress.epoch - progress.best_epoch >= trainer.patience:
@@ -191,12 +204,15 @@ def evaluate(model: Module, batches: Batches, spec: TaskSpec, part: str, metrics
     return {name: float(value) for name, value in metrics.compute().items()}
 
 
-def _class_weights(dataset: GraphDataset, spec: TaskSpec, wanted: bool, fabric: Fabric) -> Tensor | None:
-    if not wanted:
-        return None
+def _criterion(
+    dataset: GraphDataset, spec: TaskSpec, trainer: TrainerConfig, fabric: Fabric
+) -> Callable[[Tensor, Tensor], Tensor]:
+    if not trainer.class_weights:
+        return measures.build_loss(spec, trainer.loss, None)
     if spec.kind != "classification":
         raise InputError(f"trainer.class_weights = true, but the target is for {spec.kind}: leave it out")
-    return measures.balanced_weights(training_targets(dataset).long(), spec.num_outputs).to(fabric.device)
+    weights = measures.balanced_weights(training_targets(dataset).long(), spec.num_outputs)
+    return measures.build_loss(spec, trainer.loss, weights.to(fabric.device))
 
 
 def _save(

@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 import torch
@@ -13,10 +13,11 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from graphcon._files import write_whole
-from graphcon.data import NewData, TableSchema
+from graphcon.data import NewData
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.batches import apply
+from graphcon.training.load_data import divided
 from graphcon.training.own_files import check_unchanged
 from graphcon.training.run import Trained
 from graphcon.training.spec import TaskSpec, has_target
@@ -67,19 +68,21 @@ def predict(
         )
     if nodes is None or edges is None:
         raise InputError(f"{'--nodes' if nodes is None else '--edges'} is missing: new data are two tables")
-    new = _read(trained.schema, nodes, edges, graphs, with_target=False)
+    new = _read(trained, nodes, edges, graphs, with_target=False)
     # Ids may start anew in every graph.
     ids = [new.ids] if new.graph_ids is None else [new.graph_ids, new.ids]
     return as_table(answers(trained, new.graphs), trained.spec, ids), new.notes
 
 
-def _read(schema: TableSchema, nodes: Path, edges: Path, graphs: Path | None, *, with_target: bool = True) -> NewData:
-    """New tables by a schema; where an option of the training is recommended, it is said that it is one."""
+def _read(trained: Trained, nodes: Path, edges: Path, graphs: Path | None, *, with_target: bool = True) -> NewData:
+    """New tables as the model saw its own; where an option of the training is recommended, that is said."""
+    assert trained.schema is not None
     try:
-        new = schema.apply(nodes, edges, graphs, with_target=with_target)
+        new = trained.schema.apply(nodes, edges, graphs, with_target=with_target)
     except InputError as error:
         raise InputError(_of_training(str(error))) from None
-    return dataclasses.replace(new, notes=tuple(map(_of_training, new.notes)))
+    seen = list(map(divided, new.graphs)) if trained.recipe.data.normalize else new.graphs
+    return dataclasses.replace(new, graphs=seen, notes=tuple(map(_of_training, new.notes)))
 
 
 def _of_training(words: str) -> str:
@@ -93,20 +96,33 @@ def _of_training(words: str) -> str:
     )
 
 
-def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> dict[str, float]:
+class Score(NamedTuple):
+    """How a model did on new tables."""
+
+    metrics: dict[str, float]
+    rows: int  # that have a target, and were measured
+    notes: tuple[str, ...]
+
+
+def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> Score:
     """The metrics of a model on new tables that hold the target."""
     assert trained.schema is not None
-    new = _read(trained.schema, nodes, edges, graphs)
+    target, table = ", ".join(trained.schema.target.names), graphs if trained.spec.task == "graph" else nodes
+    if table is None:
+        raise InputError(f"--graphs is missing: graphs have the target {target!r}, and their table is compared with")
+    new = _read(trained, nodes, edges, graphs)
     if not new.has_target:
-        raise InputError(
-            f"{nodes}: has no column {trained.schema.target.names[0]!r} to compare with: use graphcon predict"
-        )
+        raise InputError(f"{table}: has no column {target!r} to compare with: use graphcon predict")
     y = torch.cat([cast(Tensor, graph.y) for graph in new.graphs])
-    out = answers(trained, new.graphs)
     known = has_target(y)
+    if not known.any():
+        raise InputError(
+            f"{table}: column {target!r} is empty, so there is nothing to compare with: use graphcon predict"
+        )
+    out = answers(trained, new.graphs)
     collection = measures.build_metrics(trained.spec)
     measures.update(collection, trained.spec, out[known], y[known])
-    return {name: float(value) for name, value in collection.compute().items()}
+    return Score({name: float(value) for name, value in collection.compute().items()}, int(known.sum()), new.notes)
 
 
 def as_table(out: Tensor, spec: TaskSpec, ids: Sequence[pl.Series]) -> pl.DataFrame:

@@ -51,10 +51,10 @@ def reporting(console: Console) -> Iterator[Any]:
         yield lambda label, epochs: ConsoleReporter(epochs, label, None)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[figures]}"),
+        TextColumn("{task.fields[figures]}", markup=False),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )

@@ -6,6 +6,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from graphcon._console import say
 from graphcon.training import recipes
 
 
@@ -21,6 +22,4 @@ def list_recipes(console: Console, as_json: bool) -> None:
     for name, text in found.items():
         table.add_row(name, text)
     console.print(table)
-    console.print(
-        "Train one with: graphcon train NAME; see it with: graphcon train NAME --print-recipe", highlight=False
-    )
+    say(console, "Train one with: graphcon train NAME; see it with: graphcon train NAME --print-recipe")

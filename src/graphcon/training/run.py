@@ -20,12 +20,12 @@ from graphcon.training.config import ModelConfig, Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.interrupt import gently
 from graphcon.training.load_data import load_dataset
-from graphcon.training.loop import Fitted, Reporter, evaluate, fit_loop
+from graphcon.training.loop import Fitted, Reporter, evaluate, fit_loop, rehearse
 from graphcon.training.model import TaskModel, build, named
 from graphcon.training.own_files import check_unchanged, fingerprints, placed
 from graphcon.training.resume import check_resumed
 from graphcon.training.spec import TaskSpec
-from graphcon.training.tensorboard import TensorBoardReporter
+from graphcon.training.tensorboard import TensorBoardReporter, find_writer
 
 #: The parts that a run is measured on, with their names.
 PARTS = {"val": "validation", "test": "test"}
@@ -71,6 +71,10 @@ def train(
     torch.manual_seed(mix(recipe.seed, -1))
     model = build(recipe.model, spec)
     fabric = make_fabric(recipe)
+    if recipe.trainer.tensorboard:
+        find_writer()
+    if not resume:
+        rehearse(model, dataset, spec, recipe, fabric)
     folder = RunFolder(out)
     if fabric.is_global_zero:
         folder = RunFolder.open(out) if resume else RunFolder.create(out, recipe)

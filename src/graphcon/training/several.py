@@ -11,6 +11,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from graphcon._console import say
 from graphcon._files import write_json
 from graphcon._processes import in_processes, threads_each, told_to_stop
 from graphcon.errors import InputError, LossError
@@ -40,7 +41,7 @@ def train(
     for place, one in wanted.items():
         check_same(place, one)
     if out is None and folder.exists():
-        console.print(f"Goes on in {folder}", highlight=False)
+        say(console, f"Goes on in {folder}")
     trained = _one_by_one(wanted, console) if workers == 1 else _together(wanted, workers, console)
     outcomes: dict[Path, dict[str, Any] | LossError] = {}
     try:
@@ -125,7 +126,7 @@ def _conclude(outcomes: Mapping[Path, dict[str, Any] | LossError], folder: Path,
         told = f"{len(results)} runs, mean ± sd; epochs selected on validation {results[0]['metric']}"
         console.print(told, highlight=False, style="italic")
         console.print(_table(summary))
-        console.print(f"Runs  {folder}", highlight=False)
+        say(console, f"Runs  {folder}")
     diverged = [f"{place}: {error}" for place, error in outcomes.items() if isinstance(error, LossError)]
     if diverged:
         raise LossError("\ngraphcon: ".join(diverged))

@@ -7,6 +7,19 @@ from graphcon.errors import InputError
 from graphcon.training.loop import Reporter
 
 
+def find_writer() -> Any:
+    """What writes event files.
+
+    Raises:
+        InputError: TensorBoard is not installed.
+    """
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise InputError("--tensorboard needs TensorBoard. Install it with: pip install 'graphcon[track]'") from error
+    return SummaryWriter
+
+
 class TensorBoardReporter:
     """Writes every epoch to an event file, and hands it on.
 
@@ -16,13 +29,7 @@ class TensorBoardReporter:
     """
 
     def __init__(self, folder: Path, inner: Reporter | None):
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise InputError(
-                "--tensorboard needs TensorBoard. Install it with: pip install 'graphcon[track]'"
-            ) from error
-        self.writer, self.inner = SummaryWriter(str(folder)), inner
+        self.writer, self.inner = find_writer()(str(folder)), inner
 
     def epoch(self, record: dict[str, Any]) -> None:
         """Called after every epoch."""
