@@ -146,7 +146,7 @@ class GraphCON(Module):
         """
         walk, state = self._prepare(x, y, args, kwargs)
         run = memories.choose(self.memory, self.steps, x)
-        x, y = run(walk, state, self.steps, self.buffers())[:2]
+        x, y = run(walk, state, self.steps, self, self._by_name(args, kwargs))[:2]
         return (x, y) if return_velocity else x
 
     @torch.no_grad()
@@ -202,7 +202,7 @@ class GraphCON(Module):
         """Checks what comes in; returns the walk ``(first, last, x, y, *carried) -> state`` and the first state."""
         if not torch.compiler.is_compiling():
             validation.check_state(x, y, self._layer(0))
-            validation.check_graph(dict(zip(self._takes, args, strict=False)) | kwargs, x)
+            validation.check_graph(self._by_name(args, kwargs), x)
             self._materialize(x)
         couplings = [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
         if None in couplings and not torch.compiler.is_compiling():  # kernels take their like alone
@@ -253,6 +253,9 @@ class GraphCON(Module):
         """What the activation is taken of in step n: what the layer says, normalised, and the source."""
         f = f if self.norms is None else self.norms[n](f)
         return f if source is None else f + source
+
+    def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        return dict(zip(self._takes, args, strict=False)) | kwargs
 
     def _layers(self) -> list[Module]:
         return list(self.coupling) if isinstance(self.coupling, ModuleList) else [self.coupling]
