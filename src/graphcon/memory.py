@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
+from operator import is_not
 from typing import Any
 
 import torch
@@ -146,22 +147,26 @@ class _Again:
 
     def __enter__(self) -> None:
         self.first_pass.check()
-        parts = self.first_pass.parts
-        self.aside = [(part, part._parameters, part._buffers, part.training) for part, *_ in parts]
-        for part, parameters, training in parts:
-            _put(part, parameters, part._buffers, training)
+        changed = [
+            (part, parameters, training)
+            for part, parameters, training in self.first_pass.parts
+            if part.training is not training or any(map(is_not, part._parameters.values(), parameters.values()))
+        ]
+        parts = [*(part for part, *_ in changed), *self.first_pass.remembering]
+        self.aside = [(part, part._parameters, part._buffers, part.training) for part in parts]
+        for part, parameters, training in changed:
+            _put(part, training, _parameters=parameters)
         for part, buffers in zip(self.first_pass.remembering, self.buffers, strict=True):
-            _put(part, part._parameters, _copied(buffers), part.training)
+            _put(part, part.training, _buffers=_copied(buffers))
 
     def __exit__(self, *_: Any) -> None:
         for part, parameters, buffers, training in self.aside:
-            _put(part, parameters, buffers, training)
+            _put(part, training, _parameters=parameters, _buffers=buffers)
 
 
-def _put(part: Module, parameters: dict[str, Any], buffers: dict[str, Any], training: bool) -> None:
-    part.__dict__.update(_parameters=parameters, _buffers=buffers)
-    if part.training != training:
-        part.training = training
+def _put(part: Module, training: bool, **contents: dict[str, Any]) -> None:
+    part.__dict__.update(contents)
+    part.training = training
 
 
 def _copied(buffers: dict[str, Tensor | None]) -> dict[str, Tensor | None]:
