@@ -5,6 +5,7 @@ import torch
 from torch.nn.functional import linear
 from torch.nn.utils import spectral_norm, weight_norm
 from torch.nn.utils.prune import l1_unstructured
+from torch_geometric.nn import Linear
 
 from graphcon import kernels
 from graphcon.models import InputEncoder
@@ -119,6 +120,27 @@ def test_an_encoder_that_was_touched_is_called_as_it_is(words):
     encoder.dropout.register_forward_hook(lambda *_: calls.append(1))
     encoder(words)
     assert len(calls) == 2
+
+
+class Doubled(Linear):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return 2 * super().forward(x)
+
+
+class Nothing(torch.nn.Dropout):
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        return torch.zeros_like(input)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("lin", Doubled(WORDS, CHANNELS)), ("dropout", Nothing(0.0)), ("dropout", torch.nn.Identity())],
+    ids=["linear", "dropout", "identity"],
+)
+def test_another_module_in_the_encoder_is_called(words, name, part):
+    encoder = InputEncoder(WORDS, CHANNELS)
+    setattr(encoder, name, part)
+    torch.testing.assert_close(encoder(words), encoder.lin(encoder.dropout(words)))
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
-from torch_geometric.nn import GATConv, SAGEConv
+from torch_geometric.nn import GATConv, GCNConv, Linear, MessagePassing, SAGEConv
 
 from graphcon import GraphCON, kernels
 from graphcon.models import StackNet
@@ -147,6 +148,67 @@ def test_a_method_in_the_place_of_another_is_called(part: str):
     setattr(owner, name, own)
     GraphCON(layer, 3)(torch.randn(NODES, CHANNELS), random_graph(NODES, 20))
     assert len(calls) == 3
+
+
+@pytest.mark.parametrize(
+    ("owner", "method"),
+    [(GCNConv, "message"), (GCNConv, "forward"), (GCNConv, "propagate"), (MessagePassing, "update"), (Linear, "forward")],
+)
+def test_a_method_in_the_place_of_that_of_a_class_is_called(owner: type, method: str, monkeypatch):
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    network, before, calls = GraphCON(build("gcn"), 3), getattr(owner, method), []
+    before_it = network(x, edge_index)
+
+    def own(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        return before(*args, **kwargs)
+
+    monkeypatch.setattr(owner, method, own)
+    torch.testing.assert_close(network(x, edge_index), before_it)
+    assert len(calls) == 3
+
+
+class Halved(torch.nn.Dropout):
+    def forward(self, input: Tensor) -> Tensor:
+        return input / 2
+
+
+@pytest.mark.parametrize(
+    "dropout",
+    [Halved(0.5), torch.nn.Identity(), torch.nn.AlphaDropout(0.5), torch.nn.Dropout(1.0)],
+    ids=["subclass", "identity", "alpha", "all"],
+)
+def test_another_dropout_is_called(dropout: torch.nn.Module):
+    network = GraphCON(build("gcn"), 3)
+    network.dropout = dropout
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    torch.manual_seed(0)
+    found = network(x, edge_index)
+    torch.manual_seed(0)
+    with kernels.disabled():
+        torch.testing.assert_close(found, network(x, edge_index))
+    assert repr(network)
+
+
+def test_hooks_on_the_dropout_are_called():
+    network, calls = GraphCON(build("gcn"), 3), []
+    network.dropout.register_forward_hook(lambda *_: calls.append(1))
+    network(torch.randn(NODES, CHANNELS), random_graph(NODES, 20))
+    assert len(calls) == 3
+
+
+def test_an_activation_without_a_hash_is_called():
+    @dataclass  # equal where its numbers are, so without a hash
+    class Scaled:
+        by: float
+
+        def __call__(self, x: Tensor) -> Tensor:
+            return self.by * x
+
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    layer = build("gcn")
+    found = GraphCON(layer, 3, act=Scaled(2.0))(x, edge_index)
+    torch.testing.assert_close(found, GraphCON(layer, 3, act=lambda x: 2.0 * x)(x, edge_index))
 
 
 @pytest.mark.parametrize("node", [-1, NODES, 5_000_000])

@@ -216,6 +216,8 @@ class GraphCON(Module):
         served = [coupling for coupling in couplings if coupling is not None]
         if type(self.integrator) is not IMEX or len(served) < len(couplings):
             return None
+        if type(self.dropout) is not Dropout or not kernels.untouched(self.dropout) or self.dropout.p >= 1.0:
+            return None
         if self.norms is not None:
             served = [_then(served[0 if self.shared else n], self.norms[n]) for n in range(self.steps)]
         dropout = self.dropout.p if self.dropout.training else 0.0
@@ -312,7 +314,8 @@ class GraphCON(Module):
         else:
             layers = str(self.coupling)
         parts = [layers, f"steps={self.steps}", f"dt={self.dt:g}", self._coefficients(), f"act={_name_of(self.act)}"]
-        parts += [f"dropout={self.dropout.p:g}"] if self.dropout.p > 0 else []
+        dropped = getattr(self.dropout, "p", 0.0)
+        parts += [f"dropout={dropped:g}"] if dropped > 0 else []
         parts += [f"integrator={self.integrator.name}", f"memory={self.memory}", f"shared={self.shared}"]
         parts += ["trainable=True"] if self.trainable else []
         parts += [f"norm={type(self.norms[0]).__name__}"] if self.norms else []

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd import forward_ad
-from torch.nn import Linear, Module
+from torch.nn import Module
 from torch.nn.modules import module as hooks_of_all
 from torch_geometric import EdgeIndex
 from torch_geometric import nn as pyg
-from torch_geometric.nn.aggr import Aggregation, SumAggregation
+from torch_geometric.nn.aggr import MaxAggregation, MeanAggregation, SumAggregation
 
 from graphcon import couplings
 from graphcon.kernels import _runtime
@@ -37,7 +37,7 @@ BINDERS: dict[type[Module], tuple[Callable[..., Bound | None], tuple[str, ...]]]
 }
 
 # Modules whose own forward the kernels stand in for: only as they are, without hooks or parametrisations.
-_PARTS = (Linear, pyg.Linear, couplings.IdentityMap, torch.nn.Sigmoid)
+_PARTS = (nn.Linear, pyg.Linear, couplings.IdentityMap, nn.Sigmoid)
 
 
 def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound | None:
@@ -89,7 +89,7 @@ def _ordinary(value: Any) -> bool:
     """Whether it is a tensor and nothing more. While a program is traced, tensors are not what they seem."""
     if torch.compiler.is_compiling():
         return isinstance(value, Tensor) and not isinstance(value, EdgeIndex)
-    return type(value) is Tensor or type(value) is torch.nn.Parameter
+    return type(value) is Tensor or type(value) is nn.Parameter
 
 
 def _transformed() -> bool:
@@ -142,14 +142,22 @@ def _like(part: Module, x: Tensor) -> bool:
 
 def _as_it_is(part: Module) -> bool:
     """Whether nobody would notice that the module is not called: a class we know, no hooks, no method of its own."""
-    known = type(part) in BINDERS or type(part) in _PARTS or isinstance(part, Aggregation) or type(part) in _CONTAINERS
+    known = type(part) in BINDERS or type(part) in _PARTS or type(part) in _AGGREGATIONS or type(part) in _CONTAINERS
     return known and untouched(part)
 
 
 def untouched(part: Module) -> bool:
-    """Whether a module does what its class says: no hooks, and no method put in the place of another."""
+    """Whether a module does what its class is known for: no subclass, no hooks, no method in the place of another."""
     own = part.__dict__
-    return not (any(map(own.get, _HOOKS)) or any(name in own for name in _METHODS) or _hooked_all())
+    if type(part) not in _KNOWN or any(map(own.get, _HOOKS)) or any(name in own for name in _METHODS) or _hooked_all():
+        return False
+    return all(_is_known(type(part), name, method) for name, method in _KNOWN[type(part)].items())
+
+
+def _is_known(kind: type[Module], name: str, method: Any) -> bool:
+    """Whether nobody has put a method in the place of that of a class, but PyG one that it made from a template."""
+    now = getattr(kind, name)
+    return now is method or now is getattr(kind, f"_jinja_{name}", None)
 
 
 def _hooked_all() -> bool:
@@ -173,7 +181,14 @@ _METHODS = [
     *("message_and_aggregate", "edge_update", "edge_updater"),
 ]
 _CHOOSING = (pyg.SAGEConv, pyg.GMMConv, couplings.MoNetConv)
-_CONTAINERS = (couplings.Residual, torch.nn.ModuleList)
+_CONTAINERS = (couplings.Residual, nn.ModuleList)
+_ACTIVATIONS = (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.Identity, nn.LeakyReLU, nn.ELU, nn.GELU)
+_AGGREGATIONS = (SumAggregation, MeanAggregation, MaxAggregation)
+#: The methods of all classes whose place the kernels take, as they were before anybody could change them.
+_KNOWN: dict[type[Module], dict[str, Any]] = {
+    kind: {name: getattr(kind, name) for name in _METHODS if hasattr(kind, name)}
+    for kind in (*BINDERS, *_PARTS, *_CONTAINERS, *_ACTIVATIONS, *_AGGREGATIONS, nn.Dropout)
+}
 
 
 def _named(names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
