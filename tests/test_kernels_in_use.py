@@ -152,7 +152,11 @@ def test_a_method_in_the_place_of_another_is_called(part: str):
 
 @pytest.mark.parametrize(
     ("owner", "method"),
-    [(GCNConv, "message"), (GCNConv, "forward"), (GCNConv, "propagate"), (MessagePassing, "update"), (Linear, "forward")],
+    [
+        *((GCNConv, name) for name in ("message", "forward", "propagate")),
+        (MessagePassing, "update"),
+        (Linear, "forward"),
+    ],
 )
 def test_a_method_in_the_place_of_that_of_a_class_is_called(owner: type, method: str, monkeypatch):
     x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
@@ -234,6 +238,16 @@ def test_a_maximum_over_what_is_no_number_is_none_whatever_the_order():
     x, edge_index = torch.tensor([[float("nan")], [1.0], [0.0]]), torch.tensor([[0, 1], [2, 2]])
     for order in (edge_index, edge_index.flip(1)):
         assert kernels.call(layer, x, order)[2].isnan()
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "to be differentiated again"])
+def test_the_gradient_of_a_maximum_over_what_is_no_number_is_none(twice: bool):
+    layer = SAGEConv(1, 1, aggr="max")
+    edge_index, found = torch.tensor([[0, 1, 1, 2], [2, 2, 3, 3]]), []
+    for call in (kernels.call, lambda layer, *args: layer(*args)):
+        x = torch.tensor([[float("nan")], [1.0], [2.0], [3.0]], requires_grad=True)
+        found += torch.autograd.grad(call(layer, x, edge_index).sum(), x, create_graph=twice)
+    torch.testing.assert_close(*found, equal_nan=True)
 
 
 def test_a_layer_that_drops_all_its_edges_takes_its_own_path():
