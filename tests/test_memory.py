@@ -291,6 +291,17 @@ def test_auto_stores_what_is_small_and_recomputes_what_is_large(monkeypatch):
     assert memory.choose("store", 1000, x) is memory.store
 
 
+def test_auto_stores_within_the_transforms_of_torch(monkeypatch):
+    monkeypatch.setattr(memory, "AUTO_BYTES", 1000)
+    network, x = GraphCON(GCNConv(CHANNELS, CHANNELS), 9), _x().requires_grad_()
+    (expected,) = torch.autograd.grad(network(x, EDGES).square().sum(), x)
+    found = torch.func.grad(lambda x: network(x, EDGES).square().sum())(x.detach())
+    torch.testing.assert_close(found, expected)
+    network.memory = "checkpoint"
+    with pytest.raises(RuntimeError, match=r"memory='checkpoint' within torch\.func\.grad.* use memory='store'"):
+        torch.func.jacrev(lambda x: network(x, EDGES))(x.detach())
+
+
 @pytest.mark.parametrize("steps", [1, 2, 5, 64, 65, 100, 256, 1000, 1024])
 def test_segments_cover_every_depth_and_grow_slower_than_it(steps: int):
     lengths = segment_lengths(steps)

@@ -84,10 +84,25 @@ def choose(mode: str, steps: int, x: Tensor) -> Callable[..., State]:
         return store  # nothing is kept either way
     if mode == "auto" and torch.compiler.is_exporting():
         return store  # a program is for graphs of any size: it cannot be chosen by one
+    transforms = _transforms_of_torch()
+    if mode == "auto" and transforms:
+        return store
+    if mode == "checkpoint" and torch._C._functorch.TransformType.Grad in transforms:
+        raise RuntimeError(
+            "memory='checkpoint' within torch.func.grad, vjp, jacrev or hessian, which cannot compute the steps again: "
+            "use memory='store'"
+        )
     if mode == "auto":
         expected = steps * _STATES_PER_STEP * x.numel() * x.element_size()
         mode = "store" if expected <= AUTO_BYTES else "checkpoint"
     return STRATEGIES[mode]
+
+
+def _transforms_of_torch() -> list[Any]:
+    """Which transforms of torch.func are at work, outermost first."""
+    if torch.compiler.is_compiling():
+        return []
+    return [interpreter.key() for interpreter in torch._C._functorch.get_interpreter_stack() or []]
 
 
 def segment_lengths(steps: int) -> list[int]:

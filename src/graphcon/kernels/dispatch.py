@@ -5,7 +5,6 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
-from torch.autograd import forward_ad
 from torch.nn import Module
 from torch.nn.modules import module as hooks_of_all
 from torch_geometric import EdgeIndex
@@ -49,7 +48,7 @@ def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
         args: What it takes after x.
         kwargs: What it takes by name.
     """
-    if not _runtime.enabled() or not _takes(x) or _transformed():
+    if not _runtime.enabled() or not _takes(x) or _runtime.transformed():
         return None
     if type(layer) is couplings.Residual:
         inner = bind(layer.coupling, x, args, kwargs) if _as_it_is(layer) and _as_it_is(layer.lin) else None
@@ -90,15 +89,6 @@ def _ordinary(value: Any) -> bool:
     if torch.compiler.is_compiling():
         return isinstance(value, Tensor) and not isinstance(value, EdgeIndex)
     return type(value) is Tensor or type(value) is nn.Parameter
-
-
-def _transformed() -> bool:
-    """Whether torch.func, forward-mode differentiation or torch.jit is at work, which cannot look into an op."""
-    if torch.compiler.is_compiling():
-        return False
-    if torch._C._is_tracing():
-        return True
-    return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None  # pyright: ignore  # torch has no public name for it
 
 
 def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
