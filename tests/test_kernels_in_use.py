@@ -8,7 +8,17 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch_geometric.nn import GATConv, GCNConv, Linear, MessagePassing, SAGEConv
+from torch_geometric.nn import (
+    ChebConv,
+    GATConv,
+    GATv2Conv,
+    GCNConv,
+    Linear,
+    MessagePassing,
+    ResGatedGraphConv,
+    SAGEConv,
+    TransformerConv,
+)
 
 from graphcon import GraphCON, kernels
 from graphcon.models import StackNet
@@ -192,6 +202,21 @@ def test_another_dropout_is_called(dropout: torch.nn.Module):
     with kernels.disabled():
         torch.testing.assert_close(found, network(x, edge_index))
     assert repr(network)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [GCNConv, GATConv, GATv2Conv, SAGEConv, TransformerConv, ResGatedGraphConv, lambda *size: ChebConv(*size, K=2)],
+)
+def test_a_layer_that_takes_its_width_from_the_first_input_is_served_from_then_on(make: Callable[..., torch.nn.Module]):
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    layer = make(-1, CHANNELS)
+    assert kernels.bind(layer, x, (edge_index,), {}) is None
+    expected = layer(x, edge_index)
+    bound = kernels.bind(layer, x, (edge_index,), {})
+    assert bound is not None
+    torch.testing.assert_close(bound(x), expected)
+    assert kernels.bind(layer, x[:, :5], (edge_index,), {}) is None
 
 
 def test_hooks_on_the_dropout_are_called():

@@ -5,7 +5,7 @@ from torch.export import Dim, export
 from torch.nn import BatchNorm1d, LayerNorm
 from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
-from torch_geometric.nn import GATConv, GCNConv, Sequential
+from torch_geometric.nn import ChebConv, GATConv, GCNConv, GMMConv, Sequential
 from torch_geometric.nn.models import GCN
 
 from graphcon.couplings import COUPLINGS
@@ -205,6 +205,20 @@ def test_a_program_is_for_graphs_of_any_size():
     program = export(network, (data.x, data.edge_index), dynamic_shapes=sizes)
     with torch.no_grad():
         torch.testing.assert_close(program.module()(more.x, more.edge_index), network(more.x, more.edge_index))
+
+
+@pytest.mark.parametrize("coupling", ["gcn", ChebConv(8, 8, K=3), GMMConv(8, 8, dim=2, kernel_size=2)])
+def test_the_weights_and_features_of_edges_are_of_any_number_too(coupling):
+    network = GraphCONNet(FEATURES, 8, 3, 2, coupling=coupling)
+    name = "edge_weight" if network.supports_edge_weight else "edge_attr"
+    (few, some), (more, others) = (
+        (data, {name: torch.rand(data.num_edges, *((2,) if name == "edge_attr" else ()))})
+        for data in (_data(), _data(nodes=40))
+    )
+    sizes = {"x": {0: Dim("nodes")}, "edge_index": {1: Dim("edges")}, name: {0: Dim("edges")}}
+    program = export(network, (few.x, few.edge_index), some, dynamic_shapes=sizes)
+    expected = network(more.x, more.edge_index, **others)
+    torch.testing.assert_close(program.module()(more.x, more.edge_index, **others), expected)
 
 
 def test_learned_coefficients_know_the_width_of_the_network():

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import Module
 from torch.nn.modules import module as hooks_of_all
+from torch.nn.parameter import UninitializedParameter
 from torch_geometric import EdgeIndex
 from torch_geometric import nn as pyg
 from torch_geometric.nn.aggr import MaxAggregation, MeanAggregation, SumAggregation
@@ -106,12 +107,21 @@ def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
     channels = x.size(1)
     declared: Any = getattr(layer, "out_channels", channels)
     heads: Any = getattr(layer, "heads", 1) if getattr(layer, "concat", False) else 1
-    if getattr(layer, "in_channels", channels) != channels or declared * heads != channels:
+    if _taken(layer, channels) != channels or declared * heads != channels:
         return False
     called = layer._modules.get("nn")  # a network that is called as it is, whatever it does
     if called is not None and not all(_like(part, x) for part in called.modules()):
         return False
     return _stands_in(layer, x, called)
+
+
+def _taken(layer: Module, channels: int) -> Any:
+    """The width that a layer takes; one that found it in its first input goes on to say -1."""
+    declared = getattr(layer, "in_channels", channels)
+    if declared != -1:
+        return declared
+    first = next((part for part in layer.modules() if isinstance(part, pyg.Linear)), None)
+    return declared if first is None or isinstance(first.weight, UninitializedParameter) else first.weight.size(1)
 
 
 def _stands_in(part: Module, x: Tensor, but: Module | None) -> bool:
@@ -207,4 +217,6 @@ def _fits(given: dict[str, Any], x: Tensor) -> bool:
 
 def _matches(value: Any, edge_index: Tensor, x: Tensor) -> bool:
     """Whether it is a tensor like x with a row per edge."""
-    return _ordinary(value) and value.dtype is x.dtype and value.device == x.device and len(value) == edge_index.size(1)
+    if not (_ordinary(value) and value.dtype is x.dtype and value.device == x.device and value.dim() > 0):
+        return False
+    return value.size(0) == edge_index.size(1)  # a program cannot take the len of a size it does not know
