@@ -107,7 +107,7 @@ class GraphCON(Module):
         self._takes = validation.arguments_after_x(self._layer(0))
         self._warn_of_dynamics()
         if trainable:
-            channels = validation.width(self._layer(0))
+            channels = validation.width(self._layer(0)) or validation.width_of_network(self._layer(0))
             for name in self._start:
                 setattr(self, f"raw_{name}", _unset(channels))
             self._reset_coefficients()
@@ -204,6 +204,11 @@ class GraphCON(Module):
             validation.check_state(x, y, self._layer(0))
             validation.check_graph(self._by_name(args, kwargs), x)
             self._materialize(x)
+        elif self.trainable and isinstance(self.raw_alpha, UninitializedParameter):
+            raise RuntimeError(
+                f"trainable=True, but coupling {self._layer(0)} does not tell its width: alpha and gamma take it from "
+                "the first input, which a compiled program cannot; call the layer once before torch.compile"
+            )
         couplings = [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
         if None in couplings and not torch.compiler.is_compiling():  # kernels take their like alone
             validation.check_parameters(x, self._layer(0))
@@ -342,6 +347,8 @@ def resolve_act(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tenso
     if callable(act) and not isinstance(act, type):
         return act
     try:
+        if isinstance(act, type) and issubclass(act, Module):
+            return act()
         return cast(Callable[[Tensor], Tensor], activation_resolver(act))
     except (TypeError, ValueError):
         raise ValueError(
