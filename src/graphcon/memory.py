@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._C._functorch import TransformType, get_interpreter_stack
 from torch.nn import Module
 from torch.nn.parameter import is_lazy
 from torch.utils.checkpoint import checkpoint as recompute_in_backward
@@ -87,7 +88,7 @@ def choose(mode: str, steps: int, x: Tensor) -> Callable[..., State]:
     transforms = _transforms_of_torch()
     if mode == "auto" and transforms:
         return store
-    if mode == "checkpoint" and torch._C._functorch.TransformType.Grad in transforms:
+    if mode == "checkpoint" and TransformType.Grad in transforms:
         raise RuntimeError(
             "memory='checkpoint' within torch.func.grad, vjp, jacrev or hessian, which cannot compute the steps again: "
             "use memory='store'"
@@ -102,7 +103,7 @@ def _transforms_of_torch() -> list[Any]:
     """Which transforms of torch.func are at work, outermost first."""
     if torch.compiler.is_compiling():
         return []
-    return [interpreter.key() for interpreter in torch._C._functorch.get_interpreter_stack() or []]
+    return [interpreter.key() for interpreter in get_interpreter_stack() or []]
 
 
 def segment_lengths(steps: int) -> list[int]:
