@@ -61,6 +61,23 @@ def test_it_stands_where_pygs_gcn_stood():
     assert GraphCONNet(FEATURES, 16, 4)(data.x, data.edge_index).shape == (NODES, 16)
 
 
+@pytest.mark.parametrize("norm", [None, "BatchNorm", "batch_norm", "LayerNorm", "layer_norm"])
+def test_it_takes_the_arguments_of_pygs_gcn_that_ask_for_nothing(norm: str | None):
+    options = {"act": "leaky_relu", "act_kwargs": {"negative_slope": 0.3}, "act_first": False, "norm": norm}
+    options |= {"norm_kwargs": None, "jk": None}
+    data = _data()
+    for build in (GCN, GraphCONNet):
+        assert build(FEATURES, 16, 4, 3, **options)(data.x, data.edge_index).shape == (NODES, 3)
+    assert GraphCONNet(FEATURES, 16, 4, 3, **options).oscillator.act.negative_slope == 0.3
+
+
+@pytest.mark.parametrize("option", [{"jk": "cat"}, {"norm_kwargs": {"eps": 0.1}}, {"act_first": True}])
+def test_it_refuses_those_it_has_no_use_for(option: dict):
+    (name,) = option
+    with pytest.raises(ValueError, match=f"{name}=.*leave it out"):
+        GraphCONNet(FEATURES, 16, 4, 3, **option)
+
+
 def test_it_works_inside_pygs_sequential():
     data = _data()
     net = Sequential("x, edge_index", [(GraphCONNet(FEATURES, 8, 3), "x, edge_index -> x"), torch.nn.Linear(8, 2)])
@@ -277,9 +294,9 @@ def test_a_network_that_cannot_be_is_refused_when_it_is_made(arguments, options:
 
 def test_an_option_that_nobody_has_is_refused_with_those_there_are():
     with pytest.raises(
-        TypeError, match="jk: neither an option of the network nor of coupling 'gcn', which has .*improved"
+        TypeError, match="momentum: neither an option of the network nor of coupling 'gcn', which has .*improved"
     ):
-        GraphCONNet(FEATURES, 8, 3, 2, jk="last")
+        GraphCONNet(FEATURES, 8, 3, 2, momentum=0.1)
     with pytest.raises(TypeError, match="Did you mean 'heads'?"):
         GraphCONNet(FEATURES, 8, 3, 2, coupling="GATv2Conv", head=2)
 

@@ -341,19 +341,21 @@ def _unset(channels: int | None) -> Parameter:
     return cast(Parameter, empty)
 
 
-def resolve_act(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:
+def resolve_act(act: str | Callable[[Tensor], Tensor] | None, **options: Any) -> Callable[[Tensor], Tensor]:
+    """The activation of a name or a class, made with the options, or the callable as it is."""
     if act is None or act == "identity":
         return torch.nn.Identity()
     if callable(act) and not isinstance(act, type):
         return act
     try:
         if isinstance(act, type) and issubclass(act, Module):
-            return act()
-        return cast(Callable[[Tensor], Tensor], activation_resolver(act))
+            return act(**options)
+        return cast(Callable[[Tensor], Tensor], activation_resolver(act, **options))
     except (TypeError, ValueError):
+        taking = f" that takes {options}" if options else ""
         raise ValueError(
-            f"act={act!r} is no activation: give a name such as 'relu', 'tanh' or 'gelu', a callable, or None or "
-            "'identity' for none"
+            f"act={act!r} is no activation{taking}: give a name such as 'relu', 'tanh' or 'gelu', a callable, or None "
+            "or 'identity' for none"
         ) from None
 
 
