@@ -275,3 +275,16 @@ def test_what_knows_no_size_is_right_for_states_that_have_all_but_vanished(scale
     torch.testing.assert_close(
         dirichlet_energy(scale * x, edge_index, relative=True), dirichlet_energy(x, edge_index, relative=True)
     )
+
+
+@pytest.mark.parametrize("measure", [effective_rank, numerical_rank])
+@pytest.mark.parametrize("batch", [None, torch.empty(0, dtype=torch.long)])
+def test_a_rank_of_no_nodes_is_refused(measure, batch):
+    with pytest.raises(ValueError, match=r"x has shape \[0, 3\], but .* at least one node"):
+        measure(torch.empty(0, 3), batch)
+
+
+@pytest.mark.parametrize("x", [torch.empty(0, 3), torch.ones(4)])
+def test_a_state_that_cannot_be_measured_is_refused(x: torch.Tensor):
+    with pytest.raises(ValueError, match=r"x has shape .* features of shape \[\.\.\., nodes, channels\]"):
+        measure_state(x, torch.empty(2, 0, dtype=torch.long))

@@ -4,9 +4,11 @@ import warnings
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 from torch.nn.functional import linear
 from torch.nn.utils import spectral_norm, weight_norm
 from torch.nn.utils.prune import l1_unstructured
+from torch_geometric.nn import Linear
 
 from graphcon import kernels
 from graphcon.models import InputEncoder
@@ -121,6 +123,56 @@ def test_an_encoder_that_was_touched_is_called_as_it_is(words):
     encoder.dropout.register_forward_hook(lambda *_: calls.append(1))
     encoder(words)
     assert len(calls) == 2
+
+
+def test_weights_that_are_no_numbers_are_seen(words):
+    encoder = InputEncoder(WORDS, CHANNELS)
+    with torch.no_grad():
+        encoder.lin.weight[3, 7] = float("inf")
+    torch.testing.assert_close(encoder(words), encoder.lin(words), equal_nan=True)
+
+
+def _forward_mode(encoder: InputEncoder, words: torch.Tensor) -> torch.Tensor:
+    with forward_ad.dual_level():
+        return forward_ad.unpack_dual(encoder(forward_ad.make_dual(words, words))).tangent
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda encoder, words: torch.func.grad(lambda x: encoder(x).square().sum())(words),
+        lambda encoder, words: torch.func.jvp(encoder, (words,), (words,)),
+        lambda encoder, words: torch.func.vmap(encoder)(torch.stack([words, 2 * words])),
+        _forward_mode,
+    ],
+    ids=["grad", "jvp", "vmap", "forward mode"],
+)
+def test_the_transforms_of_torch_take_the_dense_product(words, use):
+    encoder = InputEncoder(WORDS, CHANNELS)
+    found = use(encoder, words)
+    with kernels.disabled():
+        torch.testing.assert_close(found, use(encoder, words))
+
+
+class Doubled(Linear):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return 2 * super().forward(x)
+
+
+class Nothing(torch.nn.Dropout):
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        return torch.zeros_like(input)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("lin", Doubled(WORDS, CHANNELS)), ("dropout", Nothing(0.0)), ("dropout", torch.nn.Identity())],
+    ids=["linear", "dropout", "identity"],
+)
+def test_another_module_in_the_encoder_is_called(words, name, part):
+    encoder = InputEncoder(WORDS, CHANNELS)
+    setattr(encoder, name, part)
+    torch.testing.assert_close(encoder(words), encoder.lin(encoder.dropout(words)))
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,23 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
-from torch_geometric.nn import GATConv, SAGEConv
+from torch_geometric.nn import (
+    ChebConv,
+    GATConv,
+    GATv2Conv,
+    GCNConv,
+    Linear,
+    MessagePassing,
+    ResGatedGraphConv,
+    SAGEConv,
+    TransformerConv,
+)
 
 from graphcon import GraphCON, kernels
 from graphcon.models import StackNet
@@ -149,6 +160,86 @@ def test_a_method_in_the_place_of_another_is_called(part: str):
     assert len(calls) == 3
 
 
+@pytest.mark.parametrize(
+    ("owner", "method"),
+    [
+        *((GCNConv, name) for name in ("message", "forward", "propagate")),
+        (MessagePassing, "update"),
+        (Linear, "forward"),
+    ],
+)
+def test_a_method_in_the_place_of_that_of_a_class_is_called(owner: type, method: str, monkeypatch):
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    network, before, calls = GraphCON(build("gcn"), 3), getattr(owner, method), []
+    before_it = network(x, edge_index)
+
+    def own(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        return before(*args, **kwargs)
+
+    monkeypatch.setattr(owner, method, own)
+    torch.testing.assert_close(network(x, edge_index), before_it)
+    assert len(calls) == 3
+
+
+class Halved(torch.nn.Dropout):
+    def forward(self, input: Tensor) -> Tensor:
+        return input / 2
+
+
+@pytest.mark.parametrize(
+    "dropout",
+    [Halved(0.5), torch.nn.Identity(), torch.nn.AlphaDropout(0.5), torch.nn.Dropout(1.0)],
+    ids=["subclass", "identity", "alpha", "all"],
+)
+def test_another_dropout_is_called(dropout: torch.nn.Module):
+    network = GraphCON(build("gcn"), 3)
+    network.dropout = dropout
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    torch.manual_seed(0)
+    found = network(x, edge_index)
+    torch.manual_seed(0)
+    with kernels.disabled():
+        torch.testing.assert_close(found, network(x, edge_index))
+    assert repr(network)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [GCNConv, GATConv, GATv2Conv, SAGEConv, TransformerConv, ResGatedGraphConv, lambda *size: ChebConv(*size, K=2)],
+)
+def test_a_layer_that_takes_its_width_from_the_first_input_is_served_from_then_on(make: Callable[..., torch.nn.Module]):
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    layer = make(-1, CHANNELS)
+    assert kernels.bind(layer, x, (edge_index,), {}) is None
+    expected = layer(x, edge_index)
+    bound = kernels.bind(layer, x, (edge_index,), {})
+    assert bound is not None
+    torch.testing.assert_close(bound(x), expected)
+    assert kernels.bind(layer, x[:, :5], (edge_index,), {}) is None
+
+
+def test_hooks_on_the_dropout_are_called():
+    network, calls = GraphCON(build("gcn"), 3), []
+    network.dropout.register_forward_hook(lambda *_: calls.append(1))
+    network(torch.randn(NODES, CHANNELS), random_graph(NODES, 20))
+    assert len(calls) == 3
+
+
+def test_an_activation_without_a_hash_is_called():
+    @dataclass  # equal where its numbers are, so without a hash
+    class Scaled:
+        by: float
+
+        def __call__(self, x: Tensor) -> Tensor:
+            return self.by * x
+
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    layer = build("gcn")
+    found = GraphCON(layer, 3, act=Scaled(2.0))(x, edge_index)
+    torch.testing.assert_close(found, GraphCON(layer, 3, act=lambda x: 2.0 * x)(x, edge_index))
+
+
 @pytest.mark.parametrize("node", [-1, NODES, 5_000_000])
 @pytest.mark.parametrize("name", ["gcn", "gat", "sage", "gin"])
 def test_an_edge_to_nowhere_is_refused_by_whatever_runs_on_the_kernels(name: str, node: int):
@@ -172,6 +263,16 @@ def test_a_maximum_over_what_is_no_number_is_none_whatever_the_order():
     x, edge_index = torch.tensor([[float("nan")], [1.0], [0.0]]), torch.tensor([[0, 1], [2, 2]])
     for order in (edge_index, edge_index.flip(1)):
         assert kernels.call(layer, x, order)[2].isnan()
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "to be differentiated again"])
+def test_the_gradient_of_a_maximum_over_what_is_no_number_is_none(twice: bool):
+    layer = SAGEConv(1, 1, aggr="max")
+    edge_index, found = torch.tensor([[0, 1, 1, 2], [2, 2, 3, 3]]), []
+    for call in (kernels.call, lambda layer, *args: layer(*args)):
+        x = torch.tensor([[float("nan")], [1.0], [2.0], [3.0]], requires_grad=True)
+        found += torch.autograd.grad(call(layer, x, edge_index).sum(), x, create_graph=twice)
+    torch.testing.assert_close(*found, equal_nan=True)
 
 
 def test_a_layer_that_drops_all_its_edges_takes_its_own_path():

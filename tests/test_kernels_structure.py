@@ -133,3 +133,12 @@ def test_multi_hop_batches_of_a_loader_work():
     network = GraphCON(build("gat"), 3)
     for batch in DataLoader(parts, batch_size=3):
         torch.testing.assert_close(network(batch.x, batch.edge_index), own_path(network, batch.x, batch.edge_index))
+
+
+def test_one_graph_met_by_many_node_counts_keeps_the_last_few():
+    edge_index, layer = random_graph(NODES, 20), build("gcn")
+    for nodes in range(NODES, NODES + 30):
+        kernels.call(layer, torch.randn(nodes, CHANNELS), edge_index)
+    known = structure.known(edge_index)
+    assert list(known.graphs) == [(nodes, True) for nodes in range(NODES + 30 - structure.MOST_KEPT, NODES + 30)]
+    assert len(known.values) == structure.MOST_KEPT

@@ -4,9 +4,10 @@ from contextlib import nullcontext
 import pytest
 import torch
 from torch import Tensor
+from torch.func import functional_call
 from torch.nn import BatchNorm1d, Linear, Module, ReLU, Sequential
 from torch.nn.utils.parametrizations import spectral_norm
-from torch_geometric.nn import GATConv, GCNConv, GINConv
+from torch_geometric.nn import ChebConv, GATConv, GCNConv, GINConv, GraphConv, SAGEConv
 
 from graphcon import GraphCON, kernels, memory
 from graphcon.integrators import INTEGRATORS
@@ -127,6 +128,20 @@ class Perturbed(Module):
         return self.lin(x) * (1 + 1 / self.calls.clone())
 
 
+class Averaged(Module):
+    """Puts a new buffer in the place of the old one at every call."""
+
+    def __init__(self):
+        super().__init__()
+        self.lin = Linear(CHANNELS, CHANNELS)
+        self.register_buffer("mean", torch.zeros(CHANNELS))
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        force = self.lin(x)
+        self.mean = 0.9 * self.mean + 0.1 * force.detach().mean(0)
+        return (force - self.mean) ** 2
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -135,8 +150,9 @@ class Perturbed(Module):
         ),
         lambda: GINConv(spectral_norm(Linear(CHANNELS, CHANNELS))),
         Perturbed,
+        Averaged,
     ],
-    ids=["batch norm", "spectral norm", "a counter"],
+    ids=["batch norm", "spectral norm", "a counter", "a new average"],
 )
 @pytest.mark.parametrize("steps", [9, ONE_LEVEL + 6])
 def test_running_statistics_are_counted_once(make, steps: int):
@@ -178,6 +194,69 @@ def test_double_backward_agrees_too(steps: int):
         torch.testing.assert_close(stored, recomputed, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("steps", [9, ONE_LEVEL + 6])
+def test_running_statistics_allow_a_second_backward_pass(steps: int):
+    found = []
+    for mode in ("store", "checkpoint"):
+        torch.manual_seed(0)
+        norms = [BatchNorm1d(CHANNELS) for _ in range(steps)]
+        network = GraphCON(GINConv(Linear(CHANNELS, CHANNELS)), steps, norm=norms, act="tanh", memory=mode)
+        x = _x().requires_grad_()
+        loss = network(x, EDGES).square().sum()
+        (slope,) = torch.autograd.grad(loss, x, create_graph=True)
+        slope.square().sum().backward(retain_graph=True)
+        loss.backward()
+        found.append([x.grad, *(p.grad for p in network.parameters()), *network.buffers()])
+    assert all(torch.equal(stored, recomputed) for stored, recomputed in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: GCNConv(CHANNELS, CHANNELS),
+        lambda: GINConv(Linear(CHANNELS, CHANNELS)),
+        lambda: SAGEConv(CHANNELS, CHANNELS, aggr="max"),
+        lambda: ChebConv(CHANNELS, CHANNELS, 3),
+        lambda: GraphConv(CHANNELS, CHANNELS),
+    ],
+    ids=["gcn", "gin", "sage max", "cheb", "graph conv"],
+)
+def test_what_stood_in_the_module_at_the_forward_pass_is_recomputed(make):
+    """The weights that functional_call lends, and the dropout of training."""
+    found = []
+    for mode in ("store", "checkpoint"):
+        torch.manual_seed(0)
+        network = GraphCON(make(), 9, dropout=0.2, memory=mode)
+        lent = {name: torch.randn_like(p).mul_(0.3).requires_grad_() for name, p in network.named_parameters()}
+        x = _x().requires_grad_()
+        loss = functional_call(network, lent, (x, EDGES)).square().sum()
+        network.eval()
+        found.append(torch.autograd.grad(loss, [x, *lent.values()]))
+        assert not any(module.training for module in network.modules())
+    assert all(torch.equal(stored, recomputed) for stored, recomputed in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("steps", [9, ONE_LEVEL + 6])
+@pytest.mark.parametrize("changed", ["coupling.lin.weight", "edge_weight"])
+def test_what_was_changed_in_place_before_the_backward_pass_is_refused(changed: str, steps: int):
+    network, weight = GraphCON(GCNConv(CHANNELS, CHANNELS), steps), torch.rand(EDGES.size(1))
+    network.memory = "checkpoint"
+    loss = network(_x(), EDGES, edge_weight=weight).sum()
+    with torch.no_grad():
+        (weight if changed == "edge_weight" else network.get_parameter(changed)).mul_(2)
+    with pytest.raises(RuntimeError, match=rf"{changed} was changed in place .* change it after backward\(\)"):
+        loss.backward()
+
+
+def test_a_layer_that_makes_its_weights_in_the_first_pass_is_recomputed():
+    torch.manual_seed(0)
+    network = GraphCON(GraphConv(-1, CHANNELS), 9, memory="checkpoint")
+    x = _x().requires_grad_()
+    network(x, EDGES).sum().backward()
+    expected = torch.autograd.grad(GraphCON(network.coupling, 9, memory="store")(x, EDGES).sum(), x)[0]
+    assert torch.equal(x.grad, expected)
+
+
 def test_fewer_tensors_are_kept_than_steps_taken():
     """Counts what the forward pass of 256 steps leaves alive for the backward pass."""
     kept: dict[str, int] = {}
@@ -210,6 +289,17 @@ def test_auto_stores_what_is_small_and_recomputes_what_is_large(monkeypatch):
     monkeypatch.setattr(memory, "AUTO_BYTES", 1000)
     assert memory.choose("auto", 1000, x) is memory.checkpoint
     assert memory.choose("store", 1000, x) is memory.store
+
+
+def test_auto_stores_within_the_transforms_of_torch(monkeypatch):
+    monkeypatch.setattr(memory, "AUTO_BYTES", 1000)
+    network, x = GraphCON(GCNConv(CHANNELS, CHANNELS), 9), _x().requires_grad_()
+    (expected,) = torch.autograd.grad(network(x, EDGES).square().sum(), x)
+    found = torch.func.grad(lambda x: network(x, EDGES).square().sum())(x.detach())
+    torch.testing.assert_close(found, expected)
+    network.memory = "checkpoint"
+    with pytest.raises(RuntimeError, match=r"memory='checkpoint' within torch\.func\.grad.* use memory='store'"):
+        torch.func.jacrev(lambda x: network(x, EDGES))(x.detach())
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5, 64, 65, 100, 256, 1000, 1024])

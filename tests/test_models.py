@@ -5,7 +5,7 @@ from torch.export import Dim, export
 from torch.nn import BatchNorm1d, LayerNorm
 from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
-from torch_geometric.nn import GATConv, GCNConv, Sequential
+from torch_geometric.nn import ChebConv, GATConv, GCNConv, GMMConv, Sequential
 from torch_geometric.nn.models import GCN
 
 from graphcon.couplings import COUPLINGS
@@ -59,6 +59,23 @@ def test_it_stands_where_pygs_gcn_stood():
         assert model(data.x, data.edge_index, edge_weight=torch.rand(data.num_edges)).shape == (NODES, 3)
         assert (model.in_channels, model.hidden_channels, model.num_layers, model.out_channels) == arguments
     assert GraphCONNet(FEATURES, 16, 4)(data.x, data.edge_index).shape == (NODES, 16)
+
+
+@pytest.mark.parametrize("norm", [None, "BatchNorm", "batch_norm", "LayerNorm", "layer_norm"])
+def test_it_takes_the_arguments_of_pygs_gcn_that_ask_for_nothing(norm: str | None):
+    options = {"act": "leaky_relu", "act_kwargs": {"negative_slope": 0.3}, "act_first": False, "norm": norm}
+    options |= {"norm_kwargs": None, "jk": None}
+    data = _data()
+    for build in (GCN, GraphCONNet):
+        assert build(FEATURES, 16, 4, 3, **options)(data.x, data.edge_index).shape == (NODES, 3)
+    assert GraphCONNet(FEATURES, 16, 4, 3, **options).oscillator.act.negative_slope == 0.3
+
+
+@pytest.mark.parametrize("option", [{"jk": "cat"}, {"norm_kwargs": {"eps": 0.1}}, {"act_first": True}])
+def test_it_refuses_those_it_has_no_use_for(option: dict):
+    (name,) = option
+    with pytest.raises(ValueError, match=f"{name}=.*leave it out"):
+        GraphCONNet(FEATURES, 16, 4, 3, **option)
 
 
 def test_it_works_inside_pygs_sequential():
@@ -207,6 +224,20 @@ def test_a_program_is_for_graphs_of_any_size():
         torch.testing.assert_close(program.module()(more.x, more.edge_index), network(more.x, more.edge_index))
 
 
+@pytest.mark.parametrize("coupling", ["gcn", ChebConv(8, 8, K=3), GMMConv(8, 8, dim=2, kernel_size=2)])
+def test_the_weights_and_features_of_edges_are_of_any_number_too(coupling):
+    network = GraphCONNet(FEATURES, 8, 3, 2, coupling=coupling)
+    name = "edge_weight" if network.supports_edge_weight else "edge_attr"
+    (few, some), (more, others) = (
+        (data, {name: torch.rand(data.num_edges, *((2,) if name == "edge_attr" else ()))})
+        for data in (_data(), _data(nodes=40))
+    )
+    sizes = {"x": {0: Dim("nodes")}, "edge_index": {1: Dim("edges")}, name: {0: Dim("edges")}}
+    program = export(network, (few.x, few.edge_index), some, dynamic_shapes=sizes)
+    expected = network(more.x, more.edge_index, **others)
+    torch.testing.assert_close(program.module()(more.x, more.edge_index, **others), expected)
+
+
 def test_learned_coefficients_know_the_width_of_the_network():
     network = GraphCONNet(FEATURES, 8, 3, 2, coupling="gin", trainable=True)
     assert sum(parameter.numel() for parameter in network.oscillator.parameters()) == 2 * (8 * 8 + 8) + 2 * 8
@@ -263,9 +294,9 @@ def test_a_network_that_cannot_be_is_refused_when_it_is_made(arguments, options:
 
 def test_an_option_that_nobody_has_is_refused_with_those_there_are():
     with pytest.raises(
-        TypeError, match="jk: neither an option of the network nor of coupling 'gcn', which has .*improved"
+        TypeError, match="momentum: neither an option of the network nor of coupling 'gcn', which has .*improved"
     ):
-        GraphCONNet(FEATURES, 8, 3, 2, jk="last")
+        GraphCONNet(FEATURES, 8, 3, 2, momentum=0.1)
     with pytest.raises(TypeError, match="Did you mean 'heads'?"):
         GraphCONNet(FEATURES, 8, 3, 2, coupling="GATv2Conv", head=2)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch.nn import BatchNorm1d, Linear, Module, PReLU, Sequential
-from torch_geometric.nn import GATConv, GCN2Conv, GCNConv, GINConv, RGCNConv
+from torch_geometric.nn import EdgeConv, GATConv, GCN2Conv, GCNConv, GINConv, RGCNConv
 from torch_geometric.nn import Sequential as GraphSequential
 
 from graphcon import GraphCON
@@ -105,7 +105,9 @@ def test_gradients_reach_edge_weights(x):
     assert weight.grad.abs().sum() > 0
 
 
-@pytest.mark.parametrize("act", ["tanh", torch.tanh, torch.nn.Tanh()], ids=["name", "function", "module"])
+@pytest.mark.parametrize(
+    "act", ["tanh", torch.tanh, torch.nn.Tanh(), torch.nn.Tanh], ids=["name", "function", "module", "class"]
+)
 def test_the_activation_is_a_name_a_function_or_a_module(x, act):
     conv = gcn()
     expected = x + 0.5 * (x + 0.5 * (torch.tanh(conv(x, ring())) - x - 0.5 * x))
@@ -291,6 +293,33 @@ def test_it_compiles_into_one_graph(x, integrator: str, memory: str):
     torch.testing.assert_close(compiled(x, edge_index), layer(x, edge_index))
     compiled(x, edge_index).sum().backward()
     assert layer.coupling.lin.weight.grad is not None
+
+
+def test_what_learns_its_coefficients_compiles_at_once_where_its_network_tells_the_width(x):
+    torch.compiler.reset()
+    layer = GraphCON(GINConv(Sequential(Linear(CHANNELS, 9), Linear(9, CHANNELS))), 3, trainable=True)
+    compiled = torch.compile(layer, backend="eager", fullgraph=True)(x, ring())
+    torch.testing.assert_close(compiled, layer(x, ring()))
+
+
+def test_what_cannot_know_its_width_is_told_to_be_called_before_it_is_compiled(x):
+    torch.compiler.reset()
+    layer = GraphCON(EdgeConv(Linear(2 * CHANNELS, CHANNELS)), 3, trainable=True)
+    with pytest.raises(Exception, match="trainable=True.*call the layer once before torch.compile"):
+        torch.compile(layer, backend="eager", fullgraph=True)(x, ring())
+    expected = layer(x, ring())
+    torch.testing.assert_close(torch.compile(layer, backend="eager", fullgraph=True)(x, ring()), expected)
+
+
+@pytest.mark.parametrize("integrator", ["imex", "strang"])
+@pytest.mark.parametrize("make", [gcn, lambda: GATConv(CHANNELS, CHANNELS, dropout=0.5), Half])
+def test_a_default_device_is_not_that_of_the_input(x, integrator: str, make):
+    layer = GraphCON(make(), 3, dropout=0.5, integrator=integrator, trainable=integrator == "imex")
+    edge_index = ring()
+    with torch.device("meta"):
+        out = layer(x.requires_grad_(), edge_index)
+    out.sum().backward()
+    assert out.device.type == "cpu"
 
 
 @pytest.mark.parametrize("edges", [0, 8])

@@ -245,3 +245,9 @@ def test_a_model_that_pools_between_its_layers_is_refused_with_the_cure():
 
     with pytest.raises(ValueError, match=r"shape \[1, 5\], but the data have 4 nodes"):
         trajectory_table(Pools(), Data(x=torch.randn(4, IN), edge_index=ring(4)))
+
+
+@pytest.mark.parametrize("model", [models.GCN(1, 8, 2), GraphCONNet(1, 8, 2)])
+def test_data_without_features_are_refused(model):
+    with pytest.raises(ValueError, match="has no x: give the nodes features"):
+        trajectory_table(model, Data(edge_index=ring(), num_nodes=6))

@@ -59,6 +59,9 @@ def test_kinds_of_nodes_and_edges_become_one_graph():
     assert names["layer"].coupling.weight.size(0) == 2
 
 
-def test_what_would_be_traced_is_told_the_other_way():
+@pytest.mark.parametrize(
+    "model", [GraphCON(SAGEConv((64, 64), 64), 4), GraphCONNet(64, 64, 4, 3), GraphCONNet(64, 64, 4, coupling="sage")]
+)
+def test_what_would_be_traced_is_told_the_other_way(model: torch.nn.Module):
     with pytest.raises(TypeError, match=r"cannot be traced, as PyG's to_hetero would.*to_homogeneous\(\)"):
-        to_hetero(GraphCON(SAGEConv((64, 64), 64), 4), _hetero().metadata())
+        to_hetero(model, _hetero().metadata())

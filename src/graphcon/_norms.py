@@ -12,5 +12,6 @@ NORMS: dict[str, Callable[[int], Module]] = {"none": lambda _: Identity(), "batc
 
 def build_norms(norm: str, channels: int, steps: int) -> ModuleList:
     """The normalisation of that name for every step: what is learned and remembered of one step is no other's."""
-    build = NORMS[check_choice("norm", norm, list(NORMS))]
+    short = norm.lower().replace("_", "").removesuffix("norm") if isinstance(norm, str) else norm  # PyG's BatchNorm
+    build = NORMS[short if short in NORMS else check_choice("norm", norm, list(NORMS))]
     return ModuleList(build(channels) for _ in range(steps))

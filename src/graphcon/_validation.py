@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import Module, ModuleList
+from torch.nn import Linear, Module, ModuleList
 
 from graphcon.couplings import Residual
 
@@ -116,6 +116,13 @@ def width(layer: Module) -> int | None:
     return channels if isinstance(channels, int) and channels > 0 else None
 
 
+def width_of_network(layer: Module) -> int | None:
+    """The number of channels that the network of a layer such as GIN takes and gives; None where these differ."""
+    network = getattr(layer, "nn", None)
+    maps = [part for part in network.modules() if isinstance(part, Linear)] if isinstance(network, Module) else []
+    return maps[0].in_features if maps and maps[0].in_features == maps[-1].out_features else None
+
+
 def check_declared_width(layer: Module) -> None:
     """Refuses a layer that says that its output is wider or narrower than its input."""
     taken, given = width(layer), getattr(layer, "out_channels", None)
@@ -162,13 +169,18 @@ def check_force(force: Any, x: Tensor, layer: Module) -> None:
     )
 
 
-def check_state(x: Any, y: Any, layer: Module) -> None:
-    """Refuses a state that is no floating-point matrix or does not fit the layer."""
+def refuse_proxy(x: Any) -> None:
+    """Refuses what torch.fx traces with."""
     if isinstance(x, torch.fx.Proxy):
         raise TypeError(
             "x is a Proxy of torch.fx: oscillators cannot be traced, as PyG's to_hetero would. Make one graph of the "
             "kinds of nodes with data.to_homogeneous(), and take a layer with edge_type, e.g. RGCNConv"
         )
+
+
+def check_state(x: Any, y: Any, layer: Module) -> None:
+    """Refuses a state that is no floating-point matrix or does not fit the layer."""
+    refuse_proxy(x)
     if not isinstance(x, Tensor):
         raise TypeError(f"x is a {type(x).__name__}, but must be a tensor of shape [nodes, channels]")
     if x.dim() < 2:

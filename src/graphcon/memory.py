@@ -5,13 +5,17 @@ steps, and returns the last state. It knows nothing of oscillators, so each work
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
+from operator import is_not
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch._C._functorch import TransformType, get_interpreter_stack
+from torch.nn import Module
+from torch.nn.parameter import is_lazy
 from torch.utils.checkpoint import checkpoint as recompute_in_backward
 
 State = tuple[Tensor, ...]
@@ -25,12 +29,16 @@ ONE_LEVEL = 64
 _STATES_PER_STEP = 4
 
 
-def store(walk: Walk, state: State, steps: int, buffers: Iterable[Tensor] = ()) -> State:
+def store(
+    walk: Walk, state: State, steps: int, module: Module | None = None, given: Mapping[str, Any] | None = None
+) -> State:
     """Runs all steps and lets autograd keep what it wants: fastest, memory grows with the depth."""
     return walk(0, steps, *state)
 
 
-def checkpoint(walk: Walk, state: State, steps: int, buffers: Iterable[Tensor] = ()) -> State:
+def checkpoint(
+    walk: Walk, state: State, steps: int, module: Module | None = None, given: Mapping[str, Any] | None = None
+) -> State:
     r"""Keeps a few states and recomputes what lies between.
 
     Up to `ONE_LEVEL` steps about the square root of the depth is kept and every step is computed once more. Beyond,
@@ -42,15 +50,16 @@ def checkpoint(walk: Walk, state: State, steps: int, buffers: Iterable[Tensor] =
         walk: The steps from one to another, ``(first, last, *state) -> state``.
         state: The first state.
         steps: How many steps.
-        buffers: Running statistics and the like that a step changes: the second pass sees them as the first
-            did, and leaves them as they are.
+        module: Whose steps they are: the second pass sees its weights, its running statistics and whether it trains
+            as the first did, and leaves them as they are.
+        given: What the steps read beside the state, by name. Where a tensor of it or a weight was changed in place
+            before the backward pass, that is refused, as autograd does.
     """
     if not torch.is_grad_enabled():
         return store(walk, state, steps)
-    buffers = list(buffers)
     # torch.compile takes no context here, and needs none: what changes a buffer it runs once.
-    aware = buffers and not torch.compiler.is_compiling()
-    context: dict[str, Any] = {"context_fn": partial(_pass_and_second_pass, buffers)} if aware else {}
+    first_pass = None if module is None or torch.compiler.is_compiling() else _FirstPass(module, given or {})
+    context: dict[str, Any] = {} if first_pass is None else {"context_fn": first_pass.contexts}
 
     def run(state: State, first: int, last: int, lengths: list[int]) -> State:
         if not lengths:
@@ -61,7 +70,10 @@ def checkpoint(walk: Walk, state: State, steps: int, buffers: Iterable[Tensor] =
             state = recompute_in_backward(segment, *state, use_reentrant=False, **context)
         return state
 
-    return run(state, 0, steps, segment_lengths(steps))
+    state = run(state, 0, steps, segment_lengths(steps))
+    if first_pass is not None:
+        first_pass.end()
+    return state
 
 
 STRATEGIES = {"store": store, "checkpoint": checkpoint}
@@ -73,10 +85,25 @@ def choose(mode: str, steps: int, x: Tensor) -> Callable[..., State]:
         return store  # nothing is kept either way
     if mode == "auto" and torch.compiler.is_exporting():
         return store  # a program is for graphs of any size: it cannot be chosen by one
+    transforms = _transforms_of_torch()
+    if mode == "auto" and transforms:
+        return store
+    if mode == "checkpoint" and TransformType.Grad in transforms:
+        raise RuntimeError(
+            "memory='checkpoint' within torch.func.grad, vjp, jacrev or hessian, which cannot compute the steps again: "
+            "use memory='store'"
+        )
     if mode == "auto":
         expected = steps * _STATES_PER_STEP * x.numel() * x.element_size()
         mode = "store" if expected <= AUTO_BYTES else "checkpoint"
     return STRATEGIES[mode]
+
+
+def _transforms_of_torch() -> list[Any]:
+    """Which transforms of torch.func are at work, outermost first."""
+    if torch.compiler.is_compiling():
+        return []
+    return [interpreter.key() for interpreter in get_interpreter_stack() or []]
 
 
 def segment_lengths(steps: int) -> list[int]:
@@ -91,29 +118,72 @@ def _unpacked(run: Callable[..., State], first: int, last: int, lengths: list[in
     return run(state, first, last, lengths)
 
 
-def _pass_and_second_pass(buffers: list[Tensor]):
-    """The contexts of the forward pass and of its recomputation, which must see the buffers as they were."""
-    before: list[Tensor] = []
+class _FirstPass:
+    """What the steps of a module read when they were first taken."""
 
-    @contextmanager
-    def forward() -> Iterator[None]:
-        before.extend(buffer.clone() for buffer in buffers)
-        yield
+    def __init__(self, module: Module, given: Mapping[str, Any]):
+        # torch.func.functional_call puts other weights into a module, and takes them out before the backward pass.
+        self.parts = [(part, dict(part._parameters), part.training) for part in module.modules()]
+        self.remembering = [part for part, *_ in self.parts if part._buffers]
+        self.read = {**dict(module.named_parameters()), **given}
+        self.versions: list[tuple[str, Tensor, int]] = []
 
-    @contextmanager
-    def recomputation() -> Iterator[None]:
-        now = [buffer.clone() for buffer in buffers]
-        _write(before, buffers)
-        try:
-            yield
-        finally:
-            _write(now, buffers)
+    def contexts(self) -> tuple[Any, Any]:
+        """The contexts of a segment that begins here, and of its recomputation."""
+        return nullcontext(), _Again(self)
 
-    return forward(), recomputation()
+    def end(self) -> None:
+        """Nothing that was read may be changed in place from here on; until here a layer may make its weights."""
+        tracked = (
+            (name, value)
+            for name, value in self.read.items()
+            if isinstance(value, Tensor) and not is_lazy(value) and not value.is_inference()
+        )
+        self.versions = [(name, value, value._version) for name, value in tracked]
+
+    def check(self) -> None:
+        """Refuses to compute again what would come out different."""
+        for name, value, version in self.versions:
+            if value._version != version:
+                raise RuntimeError(
+                    f"{name} was changed in place between the forward pass and the backward pass, but "
+                    "memory='checkpoint' computes the steps again in the latter: change it after backward()"
+                )
 
 
-@torch.no_grad()
-def _write(values: list[Tensor], buffers: list[Tensor]) -> None:
-    for value, buffer in zip(values, buffers, strict=True):
-        if not torch.equal(value, buffer):
-            buffer.copy_(value)
+class _Again:
+    """A segment's recomputation, entered whenever a backward pass asks: all is as in the first pass, for as long.
+
+    What a module has is put aside and never written to: a second backward pass may still need it.
+    """
+
+    def __init__(self, first_pass: _FirstPass):
+        self.first_pass = first_pass
+        self.buffers = [_copied(part._buffers) for part in first_pass.remembering]
+
+    def __enter__(self) -> None:
+        self.first_pass.check()
+        changed = [
+            (part, parameters, training)
+            for part, parameters, training in self.first_pass.parts
+            if part.training is not training or any(map(is_not, part._parameters.values(), parameters.values()))
+        ]
+        parts = [*(part for part, *_ in changed), *self.first_pass.remembering]
+        self.aside = [(part, part._parameters, part._buffers, part.training) for part in parts]
+        for part, parameters, training in changed:
+            _put(part, training, _parameters=parameters)
+        for part, buffers in zip(self.first_pass.remembering, self.buffers, strict=True):
+            _put(part, part.training, _buffers=_copied(buffers))
+
+    def __exit__(self, *_: Any) -> None:
+        for part, parameters, buffers, training in self.aside:
+            _put(part, training, _parameters=parameters, _buffers=buffers)
+
+
+def _put(part: Module, training: bool, **contents: dict[str, Any]) -> None:
+    part.__dict__.update(contents)
+    part.training = training
+
+
+def _copied(buffers: dict[str, Tensor | None]) -> dict[str, Tensor | None]:
+    return {name: None if buffer is None else buffer.clone() for name, buffer in buffers.items()}

@@ -107,7 +107,7 @@ class GraphCON(Module):
         self._takes = validation.arguments_after_x(self._layer(0))
         self._warn_of_dynamics()
         if trainable:
-            channels = validation.width(self._layer(0))
+            channels = validation.width(self._layer(0)) or validation.width_of_network(self._layer(0))
             for name in self._start:
                 setattr(self, f"raw_{name}", _unset(channels))
             self._reset_coefficients()
@@ -146,7 +146,7 @@ class GraphCON(Module):
         """
         walk, state = self._prepare(x, y, args, kwargs)
         run = memories.choose(self.memory, self.steps, x)
-        x, y = run(walk, state, self.steps, self.buffers())[:2]
+        x, y = run(walk, state, self.steps, self, self._by_name(args, kwargs))[:2]
         return (x, y) if return_velocity else x
 
     @torch.no_grad()
@@ -202,8 +202,13 @@ class GraphCON(Module):
         """Checks what comes in; returns the walk ``(first, last, x, y, *carried) -> state`` and the first state."""
         if not torch.compiler.is_compiling():
             validation.check_state(x, y, self._layer(0))
-            validation.check_graph(dict(zip(self._takes, args, strict=False)) | kwargs, x)
+            validation.check_graph(self._by_name(args, kwargs), x)
             self._materialize(x)
+        elif self.trainable and isinstance(self.raw_alpha, UninitializedParameter):
+            raise RuntimeError(
+                f"trainable=True, but coupling {self._layer(0)} does not tell its width: alpha and gamma take it from "
+                "the first input, which a compiled program cannot; call the layer once before torch.compile"
+            )
         couplings = [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
         if None in couplings and not torch.compiler.is_compiling():  # kernels take their like alone
             validation.check_parameters(x, self._layer(0))
@@ -215,6 +220,8 @@ class GraphCON(Module):
         """The walk on kernels that do a whole step of the paper's scheme in one pass, where there are such."""
         served = [coupling for coupling in couplings if coupling is not None]
         if type(self.integrator) is not IMEX or len(served) < len(couplings):
+            return None
+        if type(self.dropout) is not Dropout or not kernels.untouched(self.dropout) or self.dropout.p >= 1.0:
             return None
         if self.norms is not None:
             served = [_then(served[0 if self.shared else n], self.norms[n]) for n in range(self.steps)]
@@ -253,6 +260,9 @@ class GraphCON(Module):
         """What the activation is taken of in step n: what the layer says, normalised, and the source."""
         f = f if self.norms is None else self.norms[n](f)
         return f if source is None else f + source
+
+    def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        return dict(zip(self._takes, args, strict=False)) | kwargs
 
     def _layers(self) -> list[Module]:
         return list(self.coupling) if isinstance(self.coupling, ModuleList) else [self.coupling]
@@ -309,7 +319,8 @@ class GraphCON(Module):
         else:
             layers = str(self.coupling)
         parts = [layers, f"steps={self.steps}", f"dt={self.dt:g}", self._coefficients(), f"act={_name_of(self.act)}"]
-        parts += [f"dropout={self.dropout.p:g}"] if self.dropout.p > 0 else []
+        dropped = getattr(self.dropout, "p", 0.0)
+        parts += [f"dropout={dropped:g}"] if dropped > 0 else []
         parts += [f"integrator={self.integrator.name}", f"memory={self.memory}", f"shared={self.shared}"]
         parts += ["trainable=True"] if self.trainable else []
         parts += [f"norm={type(self.norms[0]).__name__}"] if self.norms else []
@@ -330,17 +341,21 @@ def _unset(channels: int | None) -> Parameter:
     return cast(Parameter, empty)
 
 
-def resolve_act(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:
+def resolve_act(act: str | Callable[[Tensor], Tensor] | None, **options: Any) -> Callable[[Tensor], Tensor]:
+    """The activation of a name or a class, made with the options, or the callable as it is."""
     if act is None or act == "identity":
         return torch.nn.Identity()
     if callable(act) and not isinstance(act, type):
         return act
     try:
-        return cast(Callable[[Tensor], Tensor], activation_resolver(act))
+        if isinstance(act, type) and issubclass(act, Module):
+            return act(**options)
+        return cast(Callable[[Tensor], Tensor], activation_resolver(act, **options))
     except (TypeError, ValueError):
+        taking = f" that takes {options}" if options else ""
         raise ValueError(
-            f"act={act!r} is no activation: give a name such as 'relu', 'tanh' or 'gelu', a callable, or None or "
-            "'identity' for none"
+            f"act={act!r} is no activation{taking}: give a name such as 'relu', 'tanh' or 'gelu', a callable, or None "
+            "or 'identity' for none"
         ) from None
 
 

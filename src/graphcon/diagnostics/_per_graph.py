@@ -13,6 +13,13 @@ def in_single_precision(x: Tensor) -> Tensor:
     return x if x.dtype in (torch.float32, torch.float64) else x.float()
 
 
+def check_features(x: Tensor) -> None:
+    """Refuses features that are no matrix, or of no node: nothing could be said of them."""
+    if x.dim() < 2 or x.size(-2) == 0:
+        rule = "[..., nodes, channels]" if x.dim() < 2 else "[..., nodes, channels] with at least one node"
+        raise ValueError(f"x has shape {list(x.shape)}, but a measure needs features of shape {rule}")
+
+
 def check_edges(edge_index: Any, nodes: int) -> None:
     """Refuses what is no tensor of edges between the nodes."""
     check_edge_index(edge_index, nodes)

@@ -7,6 +7,7 @@ from torch.nn.functional import normalize
 from graphcon.diagnostics._per_graph import (
     answer,
     check_edges,
+    check_features,
     count,
     graph_of_nodes,
     in_single_precision,
@@ -34,6 +35,7 @@ def mean_average_distance(x: Tensor, edge_index: Tensor | None = None, batch: Te
     Returns:
         The distance ``[...]``, or ``[..., graphs]`` for a batch.
     """
+    check_features(x)
     if edge_index is not None:
         check_edges(edge_index, x.size(-2))
     x, graph, graphs = in_single_precision(x), graph_of_nodes(x, batch), count(batch)

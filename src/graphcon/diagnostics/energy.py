@@ -11,6 +11,7 @@ from torch_geometric.utils import degree
 from graphcon.diagnostics._per_graph import (
     answer,
     check_edges,
+    check_features,
     count,
     graph_of_nodes,
     in_single_precision,
@@ -42,6 +43,7 @@ def dirichlet_energy(
     Returns:
         The energy ``[...]``, or ``[..., graphs]`` for a batch.
     """
+    check_features(x)
     check_edges(edge_index, x.size(-2))
     x, graph, graphs = in_single_precision(x), graph_of_nodes(x, batch), count(batch)
     if relative:  # squares of a state that has all but vanished would be zero

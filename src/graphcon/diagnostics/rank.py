@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from graphcon.diagnostics._per_graph import answer, count, graph_of_nodes, in_single_precision
+from graphcon.diagnostics._per_graph import answer, check_features, count, graph_of_nodes, in_single_precision
 
 Measure = Callable[[Tensor, int], Tensor]  # of the singular values and the number of nodes
 
@@ -64,6 +64,7 @@ def _effective(sigma: Tensor, nodes: int) -> Tensor:
 
 
 def _per_graph(measures: Sequence[Measure], x: Tensor, batch: Tensor | None) -> list[Tensor]:
+    check_features(x)
     x, graph = in_single_precision(x), graph_of_nodes(x, batch)
     ranks = [_of_finite(measures, x if batch is None else x[..., graph == g, :]) for g in range(count(batch))]
     return [answer(torch.stack(values, -1), batch) for values in zip(*ranks, strict=True)]

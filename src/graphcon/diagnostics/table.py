@@ -1,5 +1,6 @@
 """All measures of every state of a model, as a table."""
 
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Iterable
@@ -12,7 +13,7 @@ from torch.nn import Module
 from torch_geometric.data import Data
 
 from graphcon._calling import arguments
-from graphcon.diagnostics._per_graph import in_single_precision
+from graphcon.diagnostics._per_graph import check_features, in_single_precision
 from graphcon.diagnostics.distance import mean_average_distance
 from graphcon.diagnostics.energy import dirichlet_energy
 from graphcon.diagnostics.gradient_norms import gradient_norms
@@ -28,6 +29,7 @@ def measure_state(x: Tensor, edge_index: Tensor, batch: Tensor | None = None) ->
         edge_index (torch.Tensor): The edges, ``[2, edges]``.
         batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
     """
+    check_features(x)
     x = in_single_precision(x)
     # Squares of 1e-25 or of 1e25 are zero or infinite in single precision, so they are taken of a state of size 1.
     largest = float(x.abs().max()) if x.numel() else 0.0
@@ -93,6 +95,8 @@ def trajectory_table(model: Module, data: Data, loss: Callable[[Tensor], Tensor]
     edge_index, batch, nodes = data.edge_index, data.get("batch"), data.num_nodes
     if edge_index is None or nodes is None:
         raise ValueError(f"data={data} has no edge_index: the measures compare neighbours, so it must have the edges")
+    if data.x is None and data.get("x_categories") is None and "x" in inspect.signature(model.forward).parameters:
+        raise ValueError(f"data={data} has no x: give the nodes features, e.g. data.x = torch.ones(data.num_nodes, 1)")
 
     def see(state: Tensor) -> None:
         rows.append({"step": len(rows)} | measure_state(check_rows(state, nodes), edge_index, batch))

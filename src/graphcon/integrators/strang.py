@@ -62,7 +62,9 @@ def oscillator_flow(t: float, alpha: Coefficient, gamma: Coefficient) -> tuple[T
 
 def _as_tensor(coefficient: Coefficient) -> Tensor:
     # A number becomes a zero-dimensional double: exact, and it does not widen the state it multiplies.
-    return coefficient if isinstance(coefficient, Tensor) else torch.tensor(coefficient, dtype=torch.float64)
+    return (
+        coefficient if isinstance(coefficient, Tensor) else torch.tensor(coefficient, dtype=torch.float64, device="cpu")
+    )
 
 
 def _damped_cosine_and_sine(z: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 # A thread is worth its waking from about this many multiplications on.
 _WORK_PER_THREAD = 100_000
@@ -50,6 +51,15 @@ def compiled(x: Tensor) -> bool:
     """Whether the loops take tensors like this one, here and now."""
     fits = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
     return fits and _has_numba and not _forked
+
+
+def transformed() -> bool:
+    """Whether torch.func, forward-mode differentiation or torch.jit is at work, which cannot look into an op."""
+    if torch.compiler.is_compiling():
+        return False
+    if torch._C._is_tracing():
+        return True
+    return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None  # pyright: ignore  # torch has no public name for it
 
 
 @contextmanager

@@ -17,7 +17,7 @@ def threshold(dropout: float) -> int:
 
 def draw_seeds(steps: int) -> Tensor:
     """Two seeds a step, one for the force and one for attention, from torch's generator: ``[steps, 2]``."""
-    return torch.randint(1 << 62, (steps, 2))
+    return torch.randint(1 << 62, (steps, 2), device="cpu")
 
 
 def keep_mask(seed: Tensor, rows: int, columns: int, dropout: float, dtype: torch.dtype) -> Tensor:

@@ -45,7 +45,7 @@ class Coupling:
     def plus_linear(self, weight: Tensor) -> "Coupling":
         """F(X) + X R, for R given as the weight of a linear map: no product of its own."""
         if self.plan.bare:  # two blocks, the first of which copies x: that is exact
-            copy = torch.eye(len(weight), dtype=weight.dtype)
+            copy = torch.eye(len(weight), dtype=weight.dtype, device="cpu")
             return replace(self, plan=replace(self.plan, bare=False), weight=(copy,)).plus_linear(weight)
         if self.plan.skip:
             *others, own = self.weight
@@ -67,7 +67,7 @@ class Coupling:
         """Seeds for that many steps, if there is anything to be dropped."""
         if dropout > 0 or self.plan.edge_dropout > 0:
             return draw_seeds(steps)
-        return torch.empty(0, 2, dtype=torch.int64)
+        return torch.empty(0, 2, dtype=torch.int64, device="cpu")
 
     def run(
         self, x: Tensor, y: Tensor, parameters: tuple[Tensor, ...], edge: Tensor, plan: Plan, steps: int,
@@ -131,7 +131,7 @@ def walk_steps(
 ) -> Callable[..., tuple]:
     """A walk of one op a step, or of two: where every step has its own layer, or a layer is more than a walk knows."""
     alpha, gamma = oscillation.coefficients(x)
-    seeds = draw_seeds(steps)[:, 0] if oscillation.dropout > 0 else torch.zeros(steps, dtype=torch.int64)
+    seeds = draw_seeds(steps)[:, 0] if oscillation.dropout > 0 else torch.zeros(steps, dtype=torch.int64, device="cpu")
     numbers = oscillation.act, oscillation.act_leak, oscillation.dropout, oscillation.dt
     walks = [walk_shared(c, oscillation, x, 1) if isinstance(c, Coupling) else None for c in couplings]
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import torch
-from torch import Tensor
-from torch.autograd import forward_ad
-from torch.nn import Linear, Module
+from torch import Tensor, nn
+from torch.nn import Module
 from torch.nn.modules import module as hooks_of_all
+from torch.nn.parameter import UninitializedParameter
 from torch_geometric import EdgeIndex
 from torch_geometric import nn as pyg
-from torch_geometric.nn.aggr import Aggregation, SumAggregation
+from torch_geometric.nn.aggr import MaxAggregation, MeanAggregation, SumAggregation
 
 from graphcon import couplings
 from graphcon.kernels import _runtime
@@ -37,7 +37,7 @@ BINDERS: dict[type[Module], tuple[Callable[..., Bound | None], tuple[str, ...]]]
 }
 
 # Modules whose own forward the kernels stand in for: only as they are, without hooks or parametrisations.
-_PARTS = (Linear, pyg.Linear, couplings.IdentityMap, torch.nn.Sigmoid)
+_PARTS = (nn.Linear, pyg.Linear, couplings.IdentityMap, nn.Sigmoid)
 
 
 def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound | None:
@@ -49,7 +49,7 @@ def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
         args: What it takes after x.
         kwargs: What it takes by name.
     """
-    if not _runtime.enabled() or not _takes(x) or _transformed():
+    if not _runtime.enabled() or not _takes(x) or _runtime.transformed():
         return None
     if type(layer) is couplings.Residual:
         inner = bind(layer.coupling, x, args, kwargs) if _as_it_is(layer) and _as_it_is(layer.lin) else None
@@ -89,16 +89,7 @@ def _ordinary(value: Any) -> bool:
     """Whether it is a tensor and nothing more. While a program is traced, tensors are not what they seem."""
     if torch.compiler.is_compiling():
         return isinstance(value, Tensor) and not isinstance(value, EdgeIndex)
-    return type(value) is Tensor or type(value) is torch.nn.Parameter
-
-
-def _transformed() -> bool:
-    """Whether torch.func, forward-mode differentiation or torch.jit is at work, which cannot look into an op."""
-    if torch.compiler.is_compiling():
-        return False
-    if torch._C._is_tracing():
-        return True
-    return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None  # pyright: ignore  # torch has no public name for it
+    return type(value) is Tensor or type(value) is nn.Parameter
 
 
 def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
@@ -116,12 +107,21 @@ def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
     channels = x.size(1)
     declared: Any = getattr(layer, "out_channels", channels)
     heads: Any = getattr(layer, "heads", 1) if getattr(layer, "concat", False) else 1
-    if getattr(layer, "in_channels", channels) != channels or declared * heads != channels:
+    if _taken(layer, channels) != channels or declared * heads != channels:
         return False
     called = layer._modules.get("nn")  # a network that is called as it is, whatever it does
     if called is not None and not all(_like(part, x) for part in called.modules()):
         return False
     return _stands_in(layer, x, called)
+
+
+def _taken(layer: Module, channels: int) -> Any:
+    """The width that a layer takes; one that found it in its first input goes on to say -1."""
+    declared = getattr(layer, "in_channels", channels)
+    if declared != -1:
+        return declared
+    first = next((part for part in layer.modules() if isinstance(part, pyg.Linear)), None)
+    return declared if first is None or isinstance(first.weight, UninitializedParameter) else first.weight.size(1)
 
 
 def _stands_in(part: Module, x: Tensor, but: Module | None) -> bool:
@@ -142,14 +142,22 @@ def _like(part: Module, x: Tensor) -> bool:
 
 def _as_it_is(part: Module) -> bool:
     """Whether nobody would notice that the module is not called: a class we know, no hooks, no method of its own."""
-    known = type(part) in BINDERS or type(part) in _PARTS or isinstance(part, Aggregation) or type(part) in _CONTAINERS
+    known = type(part) in BINDERS or type(part) in _PARTS or type(part) in _AGGREGATIONS or type(part) in _CONTAINERS
     return known and untouched(part)
 
 
 def untouched(part: Module) -> bool:
-    """Whether a module does what its class says: no hooks, and no method put in the place of another."""
+    """Whether a module does what its class is known for: no subclass, no hooks, no method in the place of another."""
     own = part.__dict__
-    return not (any(map(own.get, _HOOKS)) or any(name in own for name in _METHODS) or _hooked_all())
+    if type(part) not in _KNOWN or any(map(own.get, _HOOKS)) or any(name in own for name in _METHODS) or _hooked_all():
+        return False
+    return all(_is_known(type(part), name, method) for name, method in _KNOWN[type(part)].items())
+
+
+def _is_known(kind: type[Module], name: str, method: Any) -> bool:
+    """Whether nobody has put a method in the place of that of a class, but PyG one that it made from a template."""
+    now = getattr(kind, name)
+    return now is method or now is getattr(kind, f"_jinja_{name}", None)
 
 
 def _hooked_all() -> bool:
@@ -173,7 +181,14 @@ _METHODS = [
     *("message_and_aggregate", "edge_update", "edge_updater"),
 ]
 _CHOOSING = (pyg.SAGEConv, pyg.GMMConv, couplings.MoNetConv)
-_CONTAINERS = (couplings.Residual, torch.nn.ModuleList)
+_CONTAINERS = (couplings.Residual, nn.ModuleList)
+_ACTIVATIONS = (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.Identity, nn.LeakyReLU, nn.ELU, nn.GELU)
+_AGGREGATIONS = (SumAggregation, MeanAggregation, MaxAggregation)
+#: The methods of all classes whose place the kernels take, as they were before anybody could change them.
+_KNOWN: dict[type[Module], dict[str, Any]] = {
+    kind: {name: getattr(kind, name) for name in _METHODS if hasattr(kind, name)}
+    for kind in (*BINDERS, *_PARTS, *_CONTAINERS, *_ACTIVATIONS, *_AGGREGATIONS, nn.Dropout)
+}
 
 
 def _named(names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
@@ -202,4 +217,6 @@ def _fits(given: dict[str, Any], x: Tensor) -> bool:
 
 def _matches(value: Any, edge_index: Tensor, x: Tensor) -> bool:
     """Whether it is a tensor like x with a row per edge."""
-    return _ordinary(value) and value.dtype is x.dtype and value.device == x.device and len(value) == edge_index.size(1)
+    if not (_ordinary(value) and value.dtype is x.dtype and value.device == x.device and value.dim() > 0):
+        return False
+    return value.size(0) == edge_index.size(1)  # a program cannot take the len of a size it does not know

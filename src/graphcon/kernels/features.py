@@ -80,12 +80,14 @@ def _can_be_sparse(x: Tensor, weight: Tensor) -> bool:
     return (
         _runtime.enabled()
         and not is_traced()
+        and not _runtime.transformed()
         and x.dim() == 2
         and x.numel() >= SMALLEST
         and x.dtype == weight.dtype
         and not x.requires_grad
         and _runtime.compiled(x)
         and not torch.is_autocast_enabled("cpu")
+        and bool(weight.detach().sum().isfinite())  # zero times infinity is no number, and is not left out
     )
 
 

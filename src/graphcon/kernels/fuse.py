@@ -1,6 +1,6 @@
 """From bound layers to a whole walk."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import torch
@@ -83,4 +83,4 @@ def _code(act: Callable[[Tensor], Tensor]) -> tuple[str, float] | None:
             return ("gelu", 0.0) if act.approximate == "none" else None
         name = _MODULES.get(type(act))
         return None if name is None else (name, 0.0)
-    return _FUNCTIONS.get(act)
+    return _FUNCTIONS.get(act) if isinstance(act, Hashable) else None

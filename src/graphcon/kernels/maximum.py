@@ -44,9 +44,8 @@ def maximum_backward(
 
 def _plain_back(g: Tensor, x: Tensor, out: Tensor, ties: Tensor, ptr: Tensor, col: Tensor) -> Tensor:
     row, col, _ = _pairs(ptr, col, col)
-    shared = torch.where(
-        x[col] == out[row], (g / ties.clamp(min=1))[row], torch.zeros((), dtype=x.dtype, device=x.device)
-    )
+    no_number = out.masked_fill(~out.isnan(), 0.0)
+    shared = torch.where(x[col] == out[row], (g / ties.clamp(min=1))[row], no_number[row])
     return torch.zeros_like(x).index_add(0, col, shared)
 
 

@@ -16,6 +16,8 @@ from graphcon.kernels import _runtime
 
 #: Slots are counted in 32 bits.
 MOST_SLOTS = 2**31 - 1
+#: As many structures and values are kept of one tensor of edges, which may meet any number of node counts.
+MOST_KEPT = 8
 
 
 class _Parts(NamedTuple):
@@ -114,7 +116,8 @@ class Known:
         graph = self.graphs.get((nodes, loops))
         if graph is None:
             with torch.inference_mode(False):  # training may follow on the same graph
-                graph = self.graphs[nodes, loops] = Graph(*csr(_plain_tensor(edge_index), nodes, loops))
+                graph = Graph(*csr(_plain_tensor(edge_index), nodes, loops))
+            _keep(self.graphs, (nodes, loops), graph)
         return graph
 
     def value(self, key: Any, given: Tensor | None, build: Callable[[], Tensor]) -> Tensor:
@@ -131,8 +134,18 @@ class Known:
         held = self.values.get(key)
         if held is None or held[0] != content:
             with torch.inference_mode(False), torch.no_grad():
-                held = self.values[key] = content, build()
+                held = content, build()
+            _keep(self.values, key, held)
         return held[1]
+
+
+def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
+    """Keeps a value among the last there were."""
+    with _lock:
+        kept.pop(key, None)
+        while len(kept) >= MOST_KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = value
 
 
 class Unknown:

@@ -58,7 +58,7 @@ def _take(needed: int) -> np.ndarray:
         if fitting:
             return _free.pop(min(fitting)[1])
     # A little more than needed, so that a batch that is somewhat larger still fits.
-    return torch.empty(needed + needed // 8, dtype=torch.uint8).numpy()
+    return torch.empty(needed + needed // 8, dtype=torch.uint8, device="cpu").numpy()
 
 
 def _give_back(ref: weakref.ref) -> None:

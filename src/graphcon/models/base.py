@@ -10,7 +10,7 @@ from torch.nn import Dropout, Identity, Module, ModuleList
 from torch_geometric.nn import Linear, global_add_pool, global_max_pool, global_mean_pool, inits
 
 from graphcon import couplings
-from graphcon._validation import check_choice, check_count, check_probability, width
+from graphcon._validation import check_choice, check_count, check_probability, refuse_proxy, width
 from graphcon.models.core import Core, taken_by
 from graphcon.models.inputs import InputEncoder, check_inputs
 
@@ -127,6 +127,7 @@ class GraphNet(Module):
             pos (torch.Tensor, optional): Positions of the nodes, ``[nodes, dimensions]``, where the core takes them.
             **kwargs: What else the layers take by name, e.g. ``edge_type``.
         """
+        refuse_proxy(x)
         if self._wanted("edge_weight", edge_weight, self.supports_edge_weight):
             kwargs["edge_weight"] = edge_weight
         if self._wanted("edge_attr", edge_attr, self.supports_edge_attr):

@@ -59,7 +59,7 @@ class Core(Module):
         """Runs all steps on ``x [nodes, channels]``; returns ``[nodes, out_channels]``."""
         walk = self._walk(self.prepare(x, edge_index, **kwargs))
         run = memories.choose(self.memory, self.steps, x)
-        return self.end(*run(walk, self.begin(x), self.steps, self.buffers()))
+        return self.end(*run(walk, self.begin(x), self.steps, self, {"edge_index": edge_index, **kwargs}))
 
     @torch.no_grad()
     def trajectory(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Tensor:

@@ -51,7 +51,8 @@ class InputEncoder(Module):
     def _numbers(self, x: Tensor, lin: Linear) -> Tensor:
         if lin.in_channels > 0 and x.size(-1) != lin.in_channels:
             raise ValueError(f"x has {x.size(-1)} columns (shape {list(x.shape)}), but in_channels={lin.in_channels}")
-        if lin.in_channels > 0 and kernels.untouched(lin) and kernels.untouched(self.dropout):
+        plain = type(lin) is Linear and type(self.dropout) is Dropout
+        if plain and lin.in_channels > 0 and kernels.untouched(lin) and kernels.untouched(self.dropout):
             p = self.dropout.p if self.dropout.training else 0.0
             out = kernels.sparse_linear(x, lin.weight, lin.bias, p)
             if out is not None:

@@ -12,7 +12,7 @@ from graphcon._norms import build_norms
 from graphcon._validation import check_choice
 from graphcon.integrators import Integrator
 from graphcon.models.base import GraphNet, build_layers
-from graphcon.oscillator import GraphCON
+from graphcon.oscillator import GraphCON, resolve_act
 
 
 class GraphCONNet(GraphNet):
@@ -33,6 +33,7 @@ class GraphCONNet(GraphNet):
         dropout (float, optional): Dropout on the force of every step, and where ``input_dropout`` and
             ``output_dropout`` are not given also there. (default: :obj:`0.0`)
         act (str or Callable, optional): The activation :math:`\sigma`. (default: :obj:`"relu"`)
+        act_kwargs (dict, optional): Options of the activation where it is a name. (default: :obj:`None`)
         coupling (str, Module or list, optional): A name (see :obj:`graphcon.couplings.COUPLINGS`), the name of a PyG
             layer such as :obj:`"GATv2Conv"`, a layer, or a list with one layer per step. (default: :obj:`"gcn"`)
         task (str, optional): :obj:`"node"` for an output per node, :obj:`"graph"` for one per
@@ -44,7 +45,8 @@ class GraphCONNet(GraphNet):
         residual (bool, optional): Adds a linear map of the state inside the activation,
             :math:`\sigma(F(X) + X R)`. Not in the paper's equation. (default: :obj:`False`)
         norm (str, optional): What normalises the argument of the activation, every step for itself: :obj:`"batch"` or
-            :obj:`"layer"`, :obj:`"none"` for nothing. Not in the paper's equation. (default: :obj:`None`)
+            :obj:`"layer"`, also as PyG names them, :obj:`"none"` for nothing. Not in the paper's
+            equation. (default: :obj:`None`)
         source (float, optional): Adds :math:`\beta X_0` inside the activation, :math:`\beta` learned from this value
             on. Not in the paper's equation. (default: none)
         start (str, optional): How the weights of the coupling start: :obj:`"random"`, as the layer has it, or as a
@@ -75,6 +77,7 @@ class GraphCONNet(GraphNet):
         dropout: float = 0.0,
         act: str | Callable[[Tensor], Tensor] | None = "relu",
         *,
+        act_kwargs: dict[str, Any] | None = None,
         coupling: str | Module | Sequence[Module] = "gcn",
         task: str = "node",
         readout: str = "mean",
@@ -97,6 +100,7 @@ class GraphCONNet(GraphNet):
         trainable: bool = False,
         **kwargs: Any,
     ):
+        _drop_what_pyg_leaves_out(kwargs)
         plain, one_for_all = build_layers(coupling, hidden_channels, num_layers, shared, kwargs)
         layers = [couplings.Residual(layer, hidden_channels) for layer in plain] if residual else plain
         oscillator = GraphCON(
@@ -105,7 +109,7 @@ class GraphCONNet(GraphNet):
             dt=dt,
             alpha=alpha,
             gamma=gamma,
-            act=act,
+            act=resolve_act(act, **(act_kwargs or {})),
             dropout=dropout,
             integrator=integrator,
             memory=memory,
@@ -148,3 +152,18 @@ class GraphCONNet(GraphNet):
     def oscillator(self) -> GraphCON:
         """The oscillators between the encoder and the decoder."""
         return cast(GraphCON, self.core)
+
+
+#: Arguments of PyG's models that an oscillator has no use for, and what to do instead.
+_OF_PYG = {
+    "jk": "an oscillator gives its last state alone; leave it out",
+    "norm_kwargs": "norm is built as it is; leave it out, or give GraphCON modules of your own as norm",
+    "act_first": "norm stands before the activation in every step; leave it out",
+}
+
+
+def _drop_what_pyg_leaves_out(options: dict[str, Any]) -> None:
+    """Takes arguments of PyG's models out of the coupling's where they ask for nothing, and refuses them elsewhere."""
+    for name, cure in _OF_PYG.items():
+        if value := options.pop(name, None):
+            raise ValueError(f"{name}={value!r}: {cure}")

@@ -43,7 +43,7 @@ def bind(
 
 def _scaled_laplacian(weight: Tensor, graph: Graph, nodes: int, normalization: str | None) -> Tensor:
     """Per slot, loops included, as PyG has it: loops that came with the graph do not count."""
-    source, used = graph.col.long(), torch.arange(len(weight), device=weight.device) < graph.ptr[-1]
+    source, used = graph.col.long(), torch.arange(weight.size(0), device=weight.device) < graph.ptr[-1]
     loop = (graph.row == source) & used
     weight = torch.where(loop | ~used, torch.zeros_like(weight), weight)
     degree = weight.new_zeros(nodes).index_add(0, source, weight)

@@ -36,3 +36,5 @@ def maximum_back(tptr, trow, x, out, ties, g, gx):
             for c in range(width):
                 if own[c] == top[c]:
                     gown[c] += gi[c] / count[c]
+                elif top[c] != top[c]:  # as torch: nobody has what is no number, and all are told
+                    gown[c] += top[c]
