@@ -13,7 +13,6 @@ from rich.console import Console
 from graphcon import cli
 from graphcon.errors import InputError
 from graphcon.experiments import cases, results, tables, verdict
-from graphcon.experiments.equation import equation
 from graphcon.experiments.glance import glance
 from graphcon.experiments.page import notes, write_page
 from graphcon.experiments.reproduce import reproduce as reproducing
@@ -21,6 +20,7 @@ from graphcon.experiments.results import Run
 from graphcon.experiments.show_reproduction import sensitivity_lines, show
 from graphcon.experiments.tables import TABLES
 from graphcon.training import recipes, run
+from graphcon.training.equation import equation
 from graphcon.training.loop import LossError
 
 BETTER = "GraphCON improves on the layer it wraps"

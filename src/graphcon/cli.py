@@ -261,7 +261,10 @@ def _training_commands(default: Recipe) -> None:
         from graphcon.training import recipes
 
         if print_recipe:
-            print(recipes.to_toml(config), end="")
+            from graphcon.training.equation import equation
+
+            head = f"# Equation: {equation(config)}\n" if config.model.name.startswith("graphcon-") else ""
+            print(head + recipes.to_toml(config), end="")
             return 0
         if resume is not None:
             from graphcon.training.resume import check_resumed
