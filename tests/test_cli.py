@@ -112,6 +112,9 @@ def test_help_and_version(tmp_path: Path):
         assert done.returncode == 0
         assert "demo" in done.stdout
     assert "Example: graphcon demo" in graphcon("demo", "--help", cwd=tmp_path).stdout
+    assert "by default. (default: None)" in " ".join(
+        graphcon("bench", "--help", cwd=tmp_path).stdout.replace("│", " ").split()
+    )
     assert graphcon("--version", cwd=tmp_path).stdout.startswith("graphcon 0.")
 
 

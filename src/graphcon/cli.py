@@ -120,7 +120,7 @@ def bench(
     Args:
         out: Where everything measured goes, as JSON; the table goes beside it, as Markdown.
         quick: Fewer rounds, without the largest graph, and fewer steps on ppi: under two minutes.
-        threads: Number of threads. (default: as many as torch takes)
+        threads: Number of threads, as many as torch takes by default.
     """
     if out.is_dir():
         raise InputError(f"--out {out}: is a folder. Name a file in it, {out / 'bench.json'}")

@@ -221,12 +221,13 @@ def tune(
             say(console, f"Stopped; the same command goes on.{so_far}")
             raise
     table = Table(title=f"best validation {found.metric}: {found.value:.4f}", title_justify="left", box=SIMPLE)
-    for column in ("setting", "best", "importance"):
+    for column in ("setting", "best", *(["importance"] if found.importance else [])):
         table.add_column(column)
     for field in found.recipe.search:
         best = recipes.value(found.recipe, field)
         told = f"{best:.4g}" if isinstance(best, float) else f"{best}"
-        table.add_row(field, told, f"{found.importance[field]:.2f}" if field in found.importance else "–")
+        mattered = f"{found.importance[field]:.2f}" if field in found.importance else "–"
+        table.add_row(field, told, *([mattered] if found.importance else []))
     console.print(table)
     if found.finalists:
         console.print(_finalists(found.finalists))

@@ -19,6 +19,9 @@ from graphcon.training.search_space import Range, check_networks, own_settings, 
 from graphcon.training.team import Team, Tell, pruner, team
 from graphcon.training.trials import Trials
 
+#: From so many trials on it is told how much a setting matters; of fewer it is mostly chance.
+TELLING = 10
+
 
 @dataclass(frozen=True)
 class Finalist:
@@ -156,7 +159,7 @@ def _outcome(optuna: Any, study: Any, trained: Trials, folder: RunFolder) -> Tun
     best, metric = recipes.replace(trained.recipe, study.best_params), trained.metric
     write_whole(folder.path / "best.toml", recipes.to_toml(best))
     importance: dict[str, float] = {}
-    if states.count("COMPLETE") > 1:
+    if states.count("COMPLETE") >= TELLING:
         importance = dict(optuna.importance.get_param_importances(study))
     result = {
         "metric": metric,
