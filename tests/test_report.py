@@ -16,6 +16,7 @@ from graphcon import cli
 from graphcon.data import Split, convert, load, read_tables, synthetic
 from graphcon.experiments import depth
 from graphcon.experiments.demo_page import demo_page
+from graphcon.report import Band
 from graphcon.report.blocks import Chart, Matrix, Number, Page, Panel, Series, Table, Words
 from graphcon.report.evidence import Evidence, gather_all
 from graphcon.report.mistakes import mistakes
@@ -258,7 +259,9 @@ def test_a_model_that_does_not_tell_its_states_still_has_its_page(pages: Path):
 
 def test_the_page_of_the_demo_tells_both_experiments():
     rows = [depth.Row(name, layers, 0.5, 1e-3, 1.0) for layers in (2, 4) for name in depth.MODELS]
-    html = unescape(render(demo_page({"GCN": {"GCN": [1.0, 0.5], "GraphCON-GCN": [1.0, 0.9]}}, rows, 3, "relu")))
+    energies = {name: Band([0.5, 0.1], [1.0, left], [2.0, 1.0]) for name, left in (("GCN", 0.5), ("GraphCON-GCN", 0.9))}
+    html = unescape(render(demo_page({"GCN": energies}, rows, 3, "relu")))
+    assert "the median of 20 draws: GCN: 5.0e-01; GraphCON-GCN: 9.0e-01." in html
     assert "Trained on Cora at 4 layers the accuracy on test data is 50.0 % in gcn and 50.0 % in graphcon-gcn." in html
     assert "graphcon demo --seed 3 --act relu" in html
 

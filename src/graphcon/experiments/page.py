@@ -25,7 +25,7 @@ def write_page(out: Path, page: Path) -> None:
     claims = verdicts(out)
     parts = [notes()["head"], "\n## Verdict\n\n| claim of the paper | verdict | in short |\n|---|---|---|\n"]
     parts += [f"| {claim.text} | **{claim.verdict}** | {claim.short} |\n" for claim in claims]
-    parts.append(f"{notes()['verdict']}\n## At a glance\n\n{notes()['glance']}\n")
+    parts.append(f"\n{notes()['verdict']}\n## At a glance\n\n{notes()['glance']}\n")
     parts.append(glance({name: results.load(out, name) for name in TABLES}) or "Nothing was measured yet.\n")
     hours = sum(facts(out, name).get("hours", 0.0) for name in TABLES)
     parts.append(
