@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
+from graphcon._console import say
 from graphcon._files import write_json, write_whole
 from graphcon.experiments import bench
 from graphcon.experiments.bench import Row
@@ -28,7 +29,7 @@ def show(out: Path, quick: bool, threads: int | None, console: Console) -> None:
     console.print()
     for sentence in sentences(found):
         console.print(sentence, highlight=False)
-    console.print(f"Numbers  {out}\nTable    {table}", highlight=False)
+    say(console, f"Numbers  {out}\nTable    {table}")
 
 
 def line(name: str, values: Sequence[str]) -> str:

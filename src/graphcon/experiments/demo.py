@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from graphcon._console import say
 from graphcon._files import write_csv
 from graphcon.experiments import depth, energy
 from graphcon.experiments.demo_page import demo_page
@@ -25,12 +26,12 @@ def show(out: Path, seed: int, act: str, energy_only: bool, console: Console) ->
     groups = show_energy(out, seed, act, console)
     rows = [] if energy_only else show_depth(out, seed, console)
     write(demo_page(groups, rows, seed, act), out / "report.html")
-    console.print(
+    say(
+        console,
         f"Page     {out / 'report.html'}\n\nNext\n"
         "  graphcon train cora-gcn                                   a run of your own\n"
         "  graphcon train --nodes N.csv --edges E.csv --target COL   your own tables\n"
         "  graphcon recipes                                          what else there is",
-        highlight=False,
     )
 
 
@@ -59,7 +60,7 @@ def show_energy(out: Path, seed: int, act: str, console: Console) -> dict[str, d
     rows = ((n, name, *values) for name, band in bands.items() for n, values in enumerate(zip(*band, strict=True), 1))
     write_csv(numbers, ["layer", "network", *Band._fields], rows)
     console.print(table)
-    console.print(f"Picture  {picture}\nNumbers  {numbers}", highlight=False)
+    say(console, f"Picture  {picture}\nNumbers  {numbers}")
     return groups
 
 
@@ -85,7 +86,7 @@ def show_depth(out: Path, seed: int, console: Console) -> list[depth.Row]:
     depth_figure(list(depth.DEPTHS), curves, picture, "Test accuracy on Cora after training")
     write_csv(numbers, list(depth.Row._fields), rows)
     console.print(table)
-    console.print(f"Picture  {picture}\nNumbers  {numbers}", highlight=False)
+    say(console, f"Picture  {picture}\nNumbers  {numbers}")
     return rows
 
 

@@ -18,6 +18,7 @@ from rich.progress import (
 from rich.table import Table as Grid
 from rich.text import Text
 
+from graphcon._console import say
 from graphcon._files import write_whole
 from graphcon.experiments import demo, molecule, results
 from graphcon.experiments.page import write_page
@@ -85,7 +86,7 @@ def _show_molecule(out: Path, console: Console) -> None:
     animation = picture.with_suffix(".gif")
     molecule_figure(moved.xs, *atoms, picture, "Trimethoprim in GraphCON-GCN with random weights", moved.dt)
     molecule_animation(moved.xs[::EVERY], *atoms, animation, "GraphCON-GCN", EVERY * moved.dt)
-    console.print(f"Picture    {picture}\nAnimation  {animation}", highlight=False)
+    say(console, f"Picture    {picture}\nAnimation  {animation}")
 
 
 def _show_table(
@@ -122,7 +123,7 @@ def _show_table(
             progress.update(bar, completed=done, total=of)
             console.print(f"{done}/{of}  {_told(run, table)}", highlight=False)
     console.print(_grid(table, write_table(table, out)))
-    console.print(f"Runs     {out / table.name}.csv\nTable    {out / table.name}.md", highlight=False)
+    say(console, f"Runs     {out / table.name}.csv\nTable    {out / table.name}.md")
 
 
 class _Epochs:
