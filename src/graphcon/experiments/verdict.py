@@ -31,6 +31,11 @@ from graphcon.experiments.tables import PICTURES, TABLES, Point
 #: Where rows are left out that add a linear term, a source or a normalisation.
 ALONE = ", with its equation alone"
 
+DEPTH_PAYS = {
+    "depth-zinc": "On ZINC the error of GraphCON-GCN falls with depth, while that of GCN rises",
+    "depth-superpixels": "On superpixels the accuracy of GraphCON-GCN rises with depth, while that of GCN falls",
+}
+
 
 class Claim(NamedTuple):
     """A claim, what became of it, and why in short."""
@@ -62,8 +67,7 @@ def verdicts(out: Path) -> list[Claim]:
         _half_the_error(judged, found["epochs-zinc"], spent["zinc"]),
         _depth_costs_nothing(found["depth-cora"], spent["depth-cora"]),
         _better_than_dropedge(found["depth-cora"], spent["depth-cora"]),
-        _falls_with_depth(found["depth-zinc"], spent["depth-zinc"]),
-        _rises_with_depth(found["depth-superpixels"], spent["depth-superpixels"]),
+        *(_depth_pays(text, found[name], name, spent[name]) for name, text in DEPTH_PAYS.items()),
         _robust("alpha", "below 1.6 (at gamma = 0.76)", found["sensitivity"], alphas, spent["sensitivity"]),
         _robust("gamma", "from 0.2 on (at alpha = 1)", found["sensitivity"], gammas, spent["sensitivity"]),
         _on_proteins(judged),
@@ -157,17 +161,6 @@ def _better_than_dropedge(cells: Cells, spent: str) -> Claim:
         if ours and rival is not None:
             counts[compared(table, ours[0], rival[1])] += 1
     return Claim(text, _share(counts[CLEAR], counts.total()), f"{_counted(counts)} ({spent})" if counts else "")
-
-
-def _falls_with_depth(cells: Cells, spent: str) -> Claim:
-    return _depth_pays(
-        "On ZINC the error of GraphCON-GCN falls with depth, while that of GCN rises", cells, "depth-zinc", spent
-    )
-
-
-def _rises_with_depth(cells: Cells, spent: str) -> Claim:
-    text = "On superpixels the accuracy of GraphCON-GCN rises with depth, while that of GCN falls"
-    return _depth_pays(text, cells, "depth-superpixels", spent)
 
 
 def _depth_pays(text: str, cells: Cells, name: str, spent: str) -> Claim:

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from graphcon.report.figures._style import LINES, PALETTE, drawing, entitle
+from graphcon.stability import analyse
 
 
 class Bar(NamedTuple):
@@ -119,7 +120,7 @@ def map_figure(cells: Mapping[tuple[float, float], float], dt: float, path: Path
     """
     alphas, gammas = sorted({alpha for alpha, _ in cells}), sorted({gamma for _, gamma in cells})
     values = np.array([[cells.get((alpha, gamma), np.nan) for alpha in alphas] for gamma in gammas])
-    stable = [[_stable(alpha * dt, gamma * dt**2) for alpha in alphas] for gamma in gammas]
+    stable = [[analyse(dt, alpha, gamma).regime != "unstable" for alpha in alphas] for gamma in gammas]
     with drawing(path, 6.6, 4.8) as figure:
         axes: Axes = figure.subplots()
         image = axes.pcolormesh(np.ma.masked_invalid(values), cmap="viridis", edgecolors="white", linewidth=0.5)
@@ -146,7 +147,3 @@ def map_figure(cells: Mapping[tuple[float, float], float], dt: float, path: Path
         entitle(figure, title)
         axes.grid(False)
         figure.legend(loc="outside lower left")
-
-
-def _stable(damping: float, restoring: float) -> bool:
-    return 0 <= damping < 2 and restoring < 4 - 2 * damping and (restoring > 0 or damping > 0)
