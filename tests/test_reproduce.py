@@ -132,6 +132,13 @@ def test_every_recipe_of_graphcon_states_its_equation():
     ] == []
 
 
+def test_an_equation_leaves_out_what_is_zero_and_marks_what_is_learned():
+    free = recipes.replace(recipes.load("texas-gcn-without-linear-term"), {"model.alpha": 0.0, "model.gamma": 0.0})
+    assert equation(free) == "X'' = relu(F(X))"
+    assert equation(recipes.replace(free, {"model.gamma": 0.5})) == "X'' = relu(F(X)) - 0.5 X"
+    assert equation(recipes.replace(free, {"model.trainable": True})) == "X'' = relu(F(X)) - *0 X - *0 X'"
+
+
 def test_a_run_that_diverged_is_not_trained_again(tmp_path, monkeypatch):
     tried = []
 
@@ -329,6 +336,23 @@ def test_what_the_papers_equation_does_not_have_is_judged_with_it_and_without(tm
     assert "| 80.0 | – |" in line
 
 
+@pytest.mark.parametrize(
+    ("settings", "judged"),
+    [
+        ("model.dt=1.0 model.alpha=1.0", False),  # gamma is one by default: the plain stack of layers
+        ("model.dt=1.0 model.alpha=0.0 model.gamma=0.0", True),
+    ],
+)
+def test_a_graphcon_that_is_the_plain_stack_of_its_layer_is_not_judged(settings, judged):
+    runs = [
+        run_of(80),
+        run_of(95, variant="as printed")._replace(recipe=f"texas-gcn-as-printed {settings}"),
+        run_of(70, model="gcn")._replace(recipe=f"texas-plain-gcn {settings}"),  # no oscillator, whatever it is told
+    ]
+    (line,) = at_a_glance(runs)
+    assert f"**{95 if judged else 80}.0** (n = 1) | 70.0: " in line
+
+
 def test_the_layer_too_is_judged_by_the_row_that_validation_prefers():
     runs = [
         run_of(80),
@@ -336,6 +360,30 @@ def test_the_layer_too_is_judged_by_the_row_that_validation_prefers():
         run_of(75, model="gcn", variant="batch norm")._replace(val=75.0),
     ]
     assert "| 75.0: +5.0 |" in at_a_glance(runs)[0]
+
+
+def test_depth_is_judged_with_the_linear_term_and_without(tmp_path):
+    def curve(model: str, *values: float, variant: str = "") -> list[Run]:
+        return [
+            run_of(
+                value + offset, dataset="depth-superpixels", model=model, variant=f"{variant}{depth} layers", seed=seed
+            )
+            for depth, value in zip((4, 8, 16, 32), values, strict=True)
+            for seed, offset in enumerate((-1, 0, 1))
+        ]
+
+    text = verdict.DEPTH_PAYS["depth-superpixels"]
+    runs = [*curve("graphcon-gcn", 70, 75, 80, 85), *curve("gcn", 60, 50, 40, 30)]
+    out = kept(tmp_path, "depth-superpixels", runs)
+    assert claim(out, text).verdict == "holds"
+    assert claim(out, f"{text}, with its equation alone").verdict == "not measured"
+    out = kept(
+        tmp_path, "depth-superpixels", runs + curve("graphcon-gcn", 70, 60, 50, 40, variant="without linear term, ")
+    )
+    assert claim(out, text).verdict == "holds"
+    found = claim(out, f"{text}, with its equation alone")
+    assert found.verdict == "holds in part"
+    assert "GraphCON-GCN 70.0 → 60.0 → 50.0 → 40.0; GCN 60.0" in found.short
 
 
 def test_depth_holds_only_where_graphcon_keeps_and_gcn_loses(tmp_path):

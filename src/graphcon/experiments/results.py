@@ -11,6 +11,7 @@ from typing import NamedTuple
 from graphcon._files import write_csv
 from graphcon.errors import InputError
 from graphcon.experiments.tables import SENSITIVITY_ALPHA, SENSITIVITY_GAMMA, Job, Table, paper_figure
+from graphcon.stability import analyse
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
 
@@ -152,6 +153,14 @@ def added(run: Run) -> tuple[str, ...]:
     """What a GraphCON has that is not in the paper's equation; nothing for models that are none."""
     ours = run.model.startswith("graphcon-")
     return tuple(what for setting, what in _ADDED.items() if ours and setting in run.recipe)
+
+
+def plain_stack(run: Run) -> bool:
+    """Whether the coefficients of a GraphCON make it the plain stack of its layer."""
+    told = dict(part.split("=", 1) for part in run.recipe.split(" ") if "=" in part)
+    default = recipes.flat(Recipe())
+    dt, alpha, gamma = (float(told.get(f"model.{key}", default[f"model.{key}"])) for key in ("dt", "alpha", "gamma"))
+    return run.model.startswith("graphcon-") and analyse(dt, alpha, gamma).regime == "degenerate"
 
 
 def student(freedom: int) -> float:

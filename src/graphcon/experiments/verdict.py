@@ -67,7 +67,11 @@ def verdicts(out: Path) -> list[Claim]:
         _half_the_error(judged, found["epochs-zinc"], spent["zinc"]),
         _depth_costs_nothing(found["depth-cora"], spent["depth-cora"]),
         _better_than_dropedge(found["depth-cora"], spent["depth-cora"]),
-        *(_depth_pays(text, found[name], name, spent[name]) for name, text in DEPTH_PAYS.items()),
+        *(
+            _depth_pays(f"{text}{where}", found[name], name, spent[name], row)
+            for name, text in DEPTH_PAYS.items()
+            for where, row in (("", "graphcon-gcn"), (ALONE, "graphcon-gcn (without linear term)"))
+        ),
         _robust("alpha", "below 1.6 (at gamma = 0.76)", found["sensitivity"], alphas, spent["sensitivity"]),
         _robust("gamma", "from 0.2 on (at alpha = 1)", found["sensitivity"], gammas, spent["sensitivity"]),
         _on_proteins(judged),
@@ -163,10 +167,10 @@ def _better_than_dropedge(cells: Cells, spent: str) -> Claim:
     return Claim(text, _share(counts[CLEAR], counts.total()), f"{_counted(counts)} ({spent})" if counts else "")
 
 
-def _depth_pays(text: str, cells: Cells, name: str, spent: str) -> Claim:
+def _depth_pays(text: str, cells: Cells, name: str, spent: str, row: str) -> Claim:
     """Of the shallowest and the deepest network the deepest must be clearly better, and of the layer clearly worse."""
     table = TABLES[name]
-    ours, base, told = _curves(cells, name, table.digits, spent)
+    ours, base, told = _curves(cells, name, table.digits, spent, row)
     if not ours:
         return Claim(text, "not measured", told)
     right = (compared(table, ours[-1], ours[0]) == CLEAR) + (compared(table, base[-1], base[0]) == WORSE)
@@ -210,16 +214,18 @@ def _chance(line: list[Cell]) -> float:
     return float(f.sf(between / free / (within / rest), free, rest))
 
 
-def _curves(cells: Cells, name: str, digits: int, spent: str) -> tuple[list[Cell], list[Cell], str]:
-    """GraphCON-GCN and GCN at every depth of a table, and the same in words; none unless all were measured.
+def _curves(
+    cells: Cells, name: str, digits: int, spent: str, row: str = "graphcon-gcn"
+) -> tuple[list[Cell], list[Cell], str]:
+    """A row of GraphCON-GCN and GCN at every depth of a table, and the same in words; none unless all were measured.
 
     GCN is at every depth the row of it that validation prefers there.
     """
     depths = [point.label for point in TABLES[name].points]
     rows = [preferred(TABLES[name], {p: c for p, c in cells.items() if p.point == depth}) for depth in depths]
-    plain = {place.point: cell for place, cell in cells.items() if place.row == "graphcon-gcn" and cell.n}
-    ours = [plain[depth] for depth in depths if depth in plain]
-    base = [cell for row in rows for (_, model), (_, cell) in row.items() if model == "gcn"]
+    found = {place.point: cell for place, cell in cells.items() if place.row == row and cell.n}
+    ours = [found[depth] for depth in depths if depth in found]
+    base = [cell for best in rows for (_, model), (_, cell) in best.items() if model == "gcn"]
     if len(ours + base) < 2 * len(depths):
         return [], [], f"graphcon reproduce {name}, at all depths"
     curve, base_curve = (_told([cell.mean for cell in row], digits) for row in (ours, base))

@@ -13,5 +13,6 @@ def equation(recipe: Recipe) -> str:
     inside = f"N({inside})" if model.options.get("norm", "none") != "none" else inside
     inside = inside if model.source is None else f"{inside} + b X(0)"
     force = inside if model.act in (None, "identity") else f"{model.act}({inside})"
-    gamma, alpha = (f"*{value:g}" if model.trainable else f"{value:g}" for value in (model.gamma, model.alpha))
-    return f"X'' = {force} - {gamma} X - {alpha} X'"
+    learned = "*" if model.trainable else ""
+    pulls = ((model.gamma, "X"), (model.alpha, "X'"))
+    return f"X'' = {force}" + "".join(f" - {learned}{size:g} {on}" for size, on in pulls if size or learned)
