@@ -152,6 +152,17 @@ def test_what_a_model_relies_on_is_told_and_what_it_does_not(tmp_path: Path):
     assert changes["edges, taken away"] == changes["weights of the edges"] == 0.0
 
 
+def test_looking_at_what_a_model_relies_on_leaves_its_data_as_they_are(runs: Path):
+    one, told = Evidence.gather(runs / "evil"), []
+    before = [graph.x.clone() for graph in one.dataset.graphs if graph.x is not None]
+    (first,) = reliance(one, told.append)
+    (second,) = reliance(one)
+    assert before
+    assert all(torch.equal(x, graph.x) for x, graph in zip(before, one.dataset.graphs, strict=True))
+    assert first == second
+    assert len(told) == len(first.rows)
+
+
 def test_columns_are_found_where_the_table_puts_them(tmp_path: Path):
     nodes = {
         "id": range(30),

@@ -1,6 +1,7 @@
 """The command line: parse, call, print. What the commands do lives in the other rooms."""
 
 import errno
+import logging
 import os
 import sys
 from dataclasses import replace
@@ -653,10 +654,25 @@ def _leave_cores_to_others() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
 
 
+class _Told(logging.Handler):
+    """What the package logs, as that a large table is being read, beside the answers."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"graphcon: {record.getMessage()}", file=sys.stderr, flush=True)
+
+
+def _tell_what_takes_long() -> None:
+    logger = logging.getLogger("graphcon")
+    if not logger.handlers:
+        logger.addHandler(_Told())
+        logger.setLevel(logging.INFO)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Runs one command; returns 0 done, 1 a failure inside, 2 bad input or usage, 130 interrupted, 141 unread."""
     argv = sys.argv[1:] if argv is None else argv
     _leave_cores_to_others()
+    _tell_what_takes_long()
     if argv == ["--version"]:
         print(f"graphcon {__version__}")
         return 0

@@ -662,3 +662,28 @@ def test_new_tables_whose_ids_start_anew_are_told_what_the_edges_need(tmp_path: 
     _, schema = read_tables(nodes, edges, target="label")
     with pytest.raises(InputError, match="already, in another graph.*add the column 'graph_id' there"):
         schema.apply(new, edges)
+
+
+def test_more_words_than_fit_into_memory_are_refused_with_the_columns_and_the_cure(write, monkeypatch):
+    nodes, edges = write(nodes=NODES, edges=EDGES)
+    monkeypatch.setattr("graphcon.data.tables.schema.MOST_NUMBERS", 30)
+    with pytest.raises(InputError, match="the words of 'notes' make 10 numbers of every row.*--words-limit"):
+        read_tables(nodes, edges, target="label", words="notes")
+    read_tables(nodes, edges, target="label", ignore="notes")
+
+
+def test_the_ids_of_tables_are_read_without_the_rest_of_them(write):
+    nodes, edges = write(nodes=NODES, edges=EDGES)
+    _, schema = read_tables(nodes, edges, target="label", words="notes")
+    ids, graph_ids = schema.read_ids(nodes)
+    assert ids.to_list() == schema.apply(nodes, edges).ids.to_list()
+    assert graph_ids is None
+
+
+def test_a_large_table_is_announced_once(write, monkeypatch, caplog):
+    nodes, edges = write(nodes=NODES, edges=EDGES)
+    caplog.set_level("INFO", "graphcon")
+    monkeypatch.setattr("graphcon.data.tables.files.LARGE", len(NODES) - 1)
+    for _ in range(2):
+        read_tables(nodes, edges, target="label")
+    assert [record.getMessage() for record in caplog.records] == [f"reading {nodes} (0 MB) ..."]

@@ -9,7 +9,7 @@ from graphcon.errors import InputError
 from graphcon.report.evidence import gather_all
 from graphcon.report.render import write
 from graphcon.report.run_page import build_page
-from graphcon.training.progress import show_warnings_plainly
+from graphcon.training.progress import show_warnings_plainly, telling
 
 
 def write_report(paths: tuple[Path, ...], out: Path | None, console: Console) -> None:
@@ -20,7 +20,8 @@ def write_report(paths: tuple[Path, ...], out: Path | None, console: Console) ->
     if target.suffix != ".html" or target.is_dir():
         raise InputError(f"--out {target}: must be a file that ends in .html")
     show_warnings_plainly()
-    page = build_page(gather_all(paths))
+    with telling() as tell:
+        page = build_page(gather_all(paths), tell)
     write(page, target)
     for sentence in page.lead:
         console.print(sentence, highlight=False)

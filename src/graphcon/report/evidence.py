@@ -112,18 +112,18 @@ class Evidence:
         assert self.part is not None
         split, config, schema = self.dataset.split, self.trained.recipe.data, self.trained.schema
         index = getattr(split, self.part)
-        known = None
-        if schema is not None and config.nodes is not None and config.edges is not None:
-            known = schema.apply(config.nodes, config.edges, config.graphs)
+        ids = graph_ids = None
+        if schema is not None and config.nodes is not None:
+            ids, graph_ids = schema.read_ids(config.nodes, config.graphs)
         if split.unit != self.dataset.task:  # nodes of several graphs
             counts = torch.tensor([graph.num_nodes for graph in self.dataset.graphs])
             first = counts.cumsum(0) - counts
             rows = [(g, i, int(first[g]) + i) for g in index.tolist() for i in range(int(counts[g]))]
-            if known is not None and known.graph_ids is not None:
-                return [f"node {known.ids[row]} of graph {known.graph_ids[row]}" for _, _, row in rows]
+            if ids is not None and graph_ids is not None:
+                return [f"node {ids[row]} of graph {graph_ids[row]}" for _, _, row in rows]
             return [f"node {node} of graph {graph}" for graph, node, _ in rows]
-        if known is not None:
-            return [str(known.ids[i]) for i in index.tolist()]
+        if ids is not None:
+            return [str(ids[i]) for i in index.tolist()]
         return [f"{split.unit} {i}" for i in index.tolist()]
 
 

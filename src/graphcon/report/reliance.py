@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
 import torch
@@ -17,27 +18,38 @@ from graphcon.training.run import PARTS
 from graphcon.training.spec import has_target
 
 SHUFFLES = 3
+#: With as many answers that count, one shuffle says what three do.
+ENOUGH_ANSWERS = 10_000
 #: Of many columns the page would be a list, and each costs as many passes as there are shuffles.
 MOST_COLUMNS = 40
 MOST_NODES = 100_000
 
-#: Changes an input of a graph, by random numbers.
-Change = Callable[[Data, torch.Generator], None]
+#: The graph with one input changed by random numbers, for as long as it is looked at.
+Change = Callable[[Data, torch.Generator], AbstractContextManager[Data]]
 _NOTE = (
-    "Each column is shuffled among the nodes, {shuffles} times, and the mean is told; nothing is trained anew. What "
+    "Each column is shuffled among the nodes, {shuffles}; nothing is trained anew. What "
     "changes little is of little use to this model. Columns that say the same can stand in for each other: shuffled "
     "one by one, none of them may seem to matter."
 )
 
 
-def reliance(run: Evidence) -> list[Block]:
-    """What the metric on validation data comes to without each input; on test data where there are no others."""
+def reliance(run: Evidence, tell: Callable[[str], None] = lambda _: None) -> list[Block]:
+    """What the metric on validation data comes to without each input; on test data where there are no others.
+
+    Args:
+        run: The run.
+        tell: Is told what is looked at, for each input costs passes through the model.
+    """
     part = "val" if len(run.dataset.split.val) else run.part
     if part is None:
         return [Words(("No part was held out, so there is nothing to measure on.",))]
     data, counts = _held_out(run, part)
     whole = _value(run, data, counts)
-    changed = {name: _changed(run, data, counts, change) for name, change in _inputs(run, data)}
+    inputs, changed = list(_inputs(run, data)), {}
+    shuffles = SHUFFLES if len(counts) < ENOUGH_ANSWERS else 1
+    for place, (name, change) in enumerate(inputs):
+        tell(f"what {run.name} relies on: {name} ({place + 1} of {len(inputs)})")
+        changed[name] = _changed(run, data, counts, change, shuffles)
     smaller = run.metric in measures.SMALLER_IS_BETTER
     worst = sorted(changed.items(), key=lambda one: one[1], reverse=smaller)
     rows = [[name, Number(value), Number(value - whole, f"{value - whole:+.4f}")] for name, value in worst]
@@ -46,7 +58,7 @@ def reliance(run: Evidence) -> list[Block]:
             f"What {run.metric} on {PARTS[part]} data comes to without an input; with all it is {whole:.4f}",
             ("without", run.metric, "change"),
             rows,
-            _NOTE.format(shuffles=SHUFFLES),
+            _NOTE.format(shuffles="once" if shuffles == 1 else f"{shuffles} times, and the mean is told"),
         )
     ]
 
@@ -78,28 +90,37 @@ def columns_of(schema: TableSchema) -> Iterator[tuple[str, tuple[str, slice]]]:
 
 
 def _shuffle(*places: tuple[str, slice | None]) -> Change:
-    def change(data: Data, generator: torch.Generator) -> None:
-        order: Tensor | None = None
+    @contextmanager
+    def change(data: Data, generator: torch.Generator) -> Iterator[Data]:
+        other, order, held = copy.copy(data), None, []
         for name, columns in places:
             values = cast(Tensor | None, data.get(name))
             if values is None:
                 continue
             order = torch.randperm(len(values), generator=generator) if order is None else order
-            mixed = values.clone()
             if columns is None:
-                mixed = values[order]
-            else:
-                mixed[:, columns] = values[order][:, columns]
-            data[name] = mixed
+                other[name] = values[order]
+            else:  # in place, and put back: of a large table there is no room for a second
+                cells = values[:, columns]
+                held.append((cells, cells.clone()))
+                cells.copy_(cells[order])
+        try:
+            yield other
+        finally:
+            for cells, before in held:
+                cells.copy_(before)
 
     return change
 
 
-def _drop_edges(data: Data, generator: torch.Generator) -> None:
+@contextmanager
+def _drop_edges(data: Data, generator: torch.Generator) -> Iterator[Data]:
+    other = copy.copy(data)
     for name in ("edge_index", "edge_weight", "edge_attr"):
         values = cast(Tensor | None, data.get(name))
         if values is not None:
-            data[name] = values[:, :0] if name == "edge_index" else values[:0]
+            other[name] = values[:, :0] if name == "edge_index" else values[:0]
+    yield other
 
 
 def _held_out(run: Evidence, part: Any) -> tuple[Data, Tensor]:
@@ -115,13 +136,12 @@ def _held_out(run: Evidence, part: Any) -> tuple[Data, Tensor]:
     return data, has_target(cast(Tensor, data.y)).nonzero().flatten()
 
 
-def _changed(run: Evidence, data: Data, counts: Tensor, change: Change) -> float:
+def _changed(run: Evidence, data: Data, counts: Tensor, change: Change, shuffles: int) -> float:
     """The mean of some shuffles."""
     generator, values = torch.Generator().manual_seed(0), []
-    for _ in range(1 if change is _drop_edges else SHUFFLES):
-        other = copy.copy(data)
-        change(other, generator)
-        values.append(_value(run, other, counts))
+    for _ in range(1 if change is _drop_edges else shuffles):
+        with change(data, generator) as other:
+            values.append(_value(run, other, counts))
     return sum(values) / len(values)
 
 

@@ -25,8 +25,13 @@ ENDED = {
 Kin = dict[str, list[Evidence]]
 
 
-def build_page(runs: list[Evidence]) -> Page:
-    """The page about some runs; those that differ in seed and split alone are one model with a mean and a spread."""
+def build_page(runs: list[Evidence], tell: Callable[[str], None] = lambda _: None) -> Page:
+    """The page about some runs; those that differ in seed and split alone are one model with a mean and a spread.
+
+    Args:
+        runs: The runs.
+        tell: Is told what is worked on, for large data take a while.
+    """
     kin = _kin(runs)
     one_of_each = {name: members[0] for name, members in kin.items()}
     data = runs[0].dataset.name
@@ -36,8 +41,8 @@ def build_page(runs: list[Evidence]) -> Page:
         _lead(kin),
         [
             Panel("Result", [*_result(kin, runs), *_learning(kin)]),
-            Panel("Reliance", _of_each(reliance, one_of_each)),
-            Panel("Inside", _inside(kin)),
+            Panel("Reliance", _of_each(lambda run: reliance(run, tell), one_of_each)),
+            Panel("Inside", _inside(kin, tell)),
             Panel("Stability", stability_blocks(one_of_each)),
             Panel("Mistakes", _of_each(mistakes, one_of_each)),
             Panel("Recipe", _recipes(runs)),
@@ -146,7 +151,8 @@ def _learning(kin: Kin) -> list[Block]:
     return charts
 
 
-def _inside(kin: Kin) -> list[Block]:
+def _inside(kin: Kin, tell: Callable[[str], None]) -> list[Block]:
+    tell("what happens inside, step by step")
     unit = next(iter(kin.values()))[0].dataset.split.unit
     where = "on the whole graph" if unit == "node" else "on the first graphs for training"
     words = Words(

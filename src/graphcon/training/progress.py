@@ -1,14 +1,16 @@
 """How a training goes, on a terminal as a bar and elsewhere as a line now and then."""
 
+import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from graphcon._console import make_console
 from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
 
 SECONDS_BETWEEN_LINES = 5.0
@@ -60,6 +62,25 @@ def reporting(console: Console) -> Iterator[Any]:
     )
     with Progress(*columns, console=console, transient=False) as progress:
         yield lambda label, epochs: ConsoleReporter(epochs, label, progress)
+
+
+@contextmanager
+def telling() -> Iterator[Callable[[str], None]]:
+    """Yields a function for work of many parts: what it is told stands below on a terminal, elsewhere now and then."""
+    console = make_console(stderr=True)
+    if console.is_terminal:
+        with console.status("") as status:
+            yield lambda what: status.update(what)
+        return
+    shown = time.monotonic()
+
+    def tell(what: str) -> None:
+        nonlocal shown
+        if time.monotonic() - shown >= SECONDS_BETWEEN_LINES:
+            shown = time.monotonic()
+            print(f"graphcon: {what} ...", file=sys.stderr, flush=True)
+
+    yield tell
 
 
 def show_warnings_plainly() -> None:

@@ -10,11 +10,16 @@ from graphcon.data.tables.files import Table
 from graphcon.errors import InputError
 
 
-def encode(table: Table, column: Column) -> tuple[np.ndarray, list[str]]:
-    """The cells of a column as numbers: float32 [rows, width], or int64 [rows] where the role is ``index``.
+def encode(table: Table, column: Column, out: np.ndarray) -> list[str]:
+    """Writes the cells of a column as numbers to their place: beside the whole there is no room for parts of it.
+
+    Args:
+        table: The table.
+        column: The column.
+        out: Zeros: float32 [rows, width], or int64 [rows] where the role is ``index``.
 
     Returns:
-        The numbers, and a note for what training never saw.
+        Notes for empty cells, and for what training never saw.
     """
     name = column.name
     values = clean(table, name, "category" if column.role == "index" else column.role)
@@ -24,11 +29,9 @@ def encode(table: Table, column: Column) -> tuple[np.ndarray, list[str]]:
     notes = [f"{table.path}, column '{name}': {int(empty.sum()):,} empty cell(s), {_filled(column)}."]
     notes = notes if empty.any() else []
     if column.role == "words":
-        numbers, unseen = _encode_words(table, column, values)
-        return numbers, notes + unseen
+        return notes + _encode_words(table, column, values, out)
     if column.role in ("category", "index"):
-        numbers, unseen = _encode_categories(table, column, values)
-        return numbers, notes + unseen
+        return notes + _encode_categories(table, column, values, out)
     if len(empty) == int(empty.sum()):
         numbers = np.full((len(values), column.width), np.nan)
     else:
@@ -43,7 +46,8 @@ def encode(table: Table, column: Column) -> tuple[np.ndarray, list[str]]:
         numbers[filled] = known
     if column.fill is not None:
         numbers = np.where(np.isnan(numbers), np.array(column.fill), numbers)
-    return ((numbers - np.array(column.shift)) / np.array(column.scale)).astype(np.float32), notes
+    out[:] = (numbers - np.array(column.shift)) / np.array(column.scale)
+    return notes
 
 
 def _filled(column: Column) -> str:
@@ -56,7 +60,7 @@ def _filled(column: Column) -> str:
     return f"filled with {column.fill[0]:.4g}" if column.width == 1 and column.fill else "filled"
 
 
-def _encode_categories(table: Table, column: Column, values: pl.Series) -> tuple[np.ndarray, list[str]]:
+def _encode_categories(table: Table, column: Column, values: pl.Series, out: np.ndarray) -> list[str]:
     places = pl.DataFrame(
         {"value": column.categories, "place": np.arange(1, len(column.categories) + 1)},
         schema={"value": pl.String, "place": pl.Int64},
@@ -75,29 +79,23 @@ def _encode_categories(table: Table, column: Column, values: pl.Series) -> tuple
         )
     index = found.fill_null(0).to_numpy()
     if column.role == "index":
-        return index.astype(np.int64), notes
-    hot = np.zeros((len(index), column.width + 1), dtype=np.float32)
-    hot[np.arange(len(index)), index] = 1.0
-    return hot[:, 1:], notes
+        out[:] = index
+    else:
+        seen = np.flatnonzero(index)
+        out[seen, index[seen] - 1] = 1.0
+    return notes
 
 
-def _encode_words(table: Table, column: Column, values: pl.Series) -> tuple[np.ndarray, list[str]]:
-    if len(values) * column.width > 2e9:
-        raise InputError(
-            f"{table.path}, column '{column.name}': {column.width:,} words for {len(values):,} rows do not "
-            "fit into memory. Keep fewer with --words-limit."
-        )
+def _encode_words(table: Table, column: Column, values: pl.Series, out: np.ndarray) -> list[str]:
     cells = pl.DataFrame({"row": np.arange(len(values)), "word": values}).explode("word").drop_nulls()
     places = pl.DataFrame({"word": column.categories, "place": np.arange(column.width)})
     found = cells.join(places, on="word", how="left")
     known = found.drop_nulls()
-    hot = np.zeros((len(values), column.width), dtype=np.float32)
-    hot[known["row"].to_numpy(), known["place"].to_numpy()] = 1.0
+    out[known["row"].to_numpy(), known["place"].to_numpy()] = 1.0
     unseen = found.filter(pl.col("place").is_null())["word"].n_unique()
-    notes = []
-    if unseen:
-        notes.append(
-            f"{table.path}, column '{column.name}': {unseen:,} word(s) are not among the {column.width:,} "
-            "kept from the training part; they do not count."
-        )
-    return hot, notes
+    if not unseen:
+        return []
+    return [
+        f"{table.path}, column '{column.name}': {unseen:,} word(s) are not among the {column.width:,} "
+        "kept from the training part; they do not count."
+    ]

@@ -5,10 +5,12 @@ header.
 import csv
 import gzip
 import io
+import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,6 +19,8 @@ import polars as pl
 from graphcon.data._options import Decimal
 from graphcon.errors import InputError
 
+#: Bytes from which a user wants to know what is waited for.
+LARGE = 20_000_000
 _TEXT, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
 WrittenColumns = Callable[[list[str]], Collection[str | None]]
 """Which columns of a header are read as they are written: 007 is not 7, and 1.10 is not 1.1."""
@@ -118,6 +122,7 @@ def read_file(
         raise InputError(f"{path}: is a folder, and a table is a file. Name a .csv or .parquet file in it.")
     if not path.is_file():
         raise InputError(f"{path}: there is no such file. Name a .csv or .parquet file.")
+    _announce(path)
     endings = [ending.lower() for ending in path.suffixes]
     packed = bool(endings) and endings[-1] == ".gz"
     ending = "".join(endings[-2:-1] if packed else endings[-1:])
@@ -129,6 +134,13 @@ def read_file(
     else:
         raise InputError(f"{path}: must end in .csv, .tsv, .txt (or these with .gz) or .parquet.")
     return table
+
+
+@cache
+def _announce(path: Path) -> None:
+    size = path.stat().st_size
+    if size > LARGE:
+        logging.getLogger(__name__).info("reading %s (%.0f MB) ...", path, size / 1e6)
 
 
 def _read_parquet(path: Path) -> Table:

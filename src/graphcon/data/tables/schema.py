@@ -13,12 +13,15 @@ from torch_geometric.data import Data
 from graphcon.data._kinds import Task
 from graphcon.data._options import Decimal
 from graphcon.data.tables.columns import Column
-from graphcon.data.tables.connect import Connection, check_weight, join
+from graphcon.data.tables.connect import Connection, check_weight, join, number_graphs
 from graphcon.data.tables.encode import encode
 from graphcon.data.tables.files import Table, read_file
 from graphcon.data.tables.roles import EdgeRoles
 from graphcon.data.tables.targets import Target, encode_target
 from graphcon.errors import InputError
+
+#: Words of nodes are columns of numbers, most of them zero: 16 GB of those are what a large machine holds.
+MOST_NUMBERS = 4_000_000_000
 
 
 @dataclass(frozen=True)
@@ -119,11 +122,9 @@ class TableSchema:
         Raises:
             InputError: A column is missing, or the tables are bad.
         """
-        classes = self.target.names if self.target.kind == "classification" else ()
-        node_table = self._read(nodes, self.id, self.graph, *classes, *_texts(self.columns)).require_rows()
+        node_table, graph_table = self._read_nodes(nodes), self._read_graphs(graphs)
         ends = (self.edges.source, self.edges.destination, self.edges.graph)
         edge_table = self._read(edges, *ends, *_texts(self.edge_columns))
-        graph_table = None if graphs is None else self._read(graphs, self.graphs, *classes).require_rows()
         self._check_columns(node_table, edge_table)
         notes = self._new_columns(node_table, edge_table)
         ends, owners = (node_table, self.id, self.graph), (graph_table, self.graphs)
@@ -135,19 +136,24 @@ class TableSchema:
         ids, graph_ids = self._ids(node_table, graph_table, number)
         return NewData(made, ids, graph_ids, has_target, (*notes, *joined.notes, *found))
 
+    def read_ids(self, nodes: str | Path, graphs: str | Path | None = None) -> tuple[pl.Series, pl.Series | None]:
+        """The ``ids`` and ``graph_ids`` that :meth:`apply` finds in tables it has read without complaint, for less."""
+        node_table, graph_table = self._read_nodes(nodes), self._read_graphs(graphs)
+        number = None if self.graph is None else number_graphs(node_table, self.graph, graph_table, self.graphs)
+        return self._ids(node_table, graph_table, number)
+
     def assemble(
         self, nodes: Table, edges: Table, joined: Connection, number: np.ndarray | None, y: Tensor | None
     ) -> tuple[list[Data], list[str]]:
         """The graphs of tables whose ids are looked up, and what training never saw in them."""
-        x, indices, notes = _encode_all(nodes, self.columns)
+        x, indices, notes = _encode_all(nodes, self.columns, self.num_features)
         if self.degree:
-            degree = np.bincount(joined.edge_index[1], minlength=nodes.frame.height)
-            x.append(np.log1p(degree).astype(np.float32)[:, None])
+            x[:, -1] = np.log1p(np.bincount(joined.edge_index[1], minlength=nodes.frame.height))
         tensors: dict[str, Tensor] = {}
-        if x:
-            tensors["x"] = torch.from_numpy(np.concatenate(x, axis=1) if len(x) > 1 else x[0])
-        if indices:
-            tensors["x_categories"] = torch.from_numpy(np.stack(indices, axis=1))
+        if x.size:
+            tensors["x"] = torch.from_numpy(x)
+        if indices.size:
+            tensors["x_categories"] = torch.from_numpy(indices)
         if y is not None and self.task == "node":
             tensors["y"] = y
         edge_tensors: dict[str, Tensor] = {}
@@ -155,15 +161,26 @@ class TableSchema:
             weight = check_weight(edges, self.edges.weight)
             edge_tensors["edge_weight"] = torch.from_numpy(weight[joined.row])
         if self.edge_columns:
-            attributes, _, more = _encode_all(edges, self.edge_columns)
+            attributes, _, more = _encode_all(edges, self.edge_columns, self.edge_dim)
             notes += more
-            edge_tensors["edge_attr"] = torch.from_numpy(np.concatenate(attributes, axis=1)[joined.row])
+            edge_tensors["edge_attr"] = torch.from_numpy(attributes[joined.row])
         edge_index = torch.from_numpy(np.ascontiguousarray(joined.edge_index))
         if number is None:
             data = Data(edge_index=edge_index, num_nodes=nodes.frame.height, **tensors, **edge_tensors)
             return [data], notes
         graph_y = y if self.task == "graph" else None
         return _divide(torch.from_numpy(number), edge_index, tensors, edge_tensors, graph_y), notes
+
+    def _read_nodes(self, path: str | Path) -> Table:
+        return self._read(path, self.id, self.graph, *self._classes, *_texts(self.columns)).require_rows()
+
+    def _read_graphs(self, path: str | Path | None) -> Table | None:
+        return None if path is None else self._read(path, self.graphs, *self._classes).require_rows()
+
+    @property
+    def _classes(self) -> tuple[str, ...]:
+        """The columns of classes, which are compared as they are written."""
+        return self.target.names if self.target.kind == "classification" else ()
 
     def _read(self, path: str | Path, *written: str | None) -> Table:
         used = {*self.target.names, self.edges.weight, *(c.name for c in (*self.columns, *self.edge_columns))}
@@ -246,12 +263,26 @@ def _texts(columns: tuple[Column, ...]) -> list[str]:
     return [column.name for column in columns if column.role in ("category", "index", "words")]
 
 
-def _encode_all(table: Table, columns: tuple[Column, ...]) -> tuple[list[np.ndarray], list[np.ndarray], list[str]]:
-    numbers, indices, notes = [], [], []
+def _encode_all(table: Table, columns: tuple[Column, ...], width: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Numbers ``[rows, width]``, indices of categories ``[rows, columns of these]``, and notes."""
+    rows, words = table.frame.height, [column for column in columns if column.role == "words"]
+    if words and rows * width > MOST_NUMBERS:
+        named = " and ".join(f"'{column.name}'" for column in words)
+        raise InputError(
+            f"{table.path}: the words of {named} make {width:,} numbers of every row, {rows * width * 4 / 1e9:.0f} GB of "
+            f"all {rows:,}, and at most {MOST_NUMBERS * 4 / 1e9:.0f} GB are read. Keep fewer words with --words-limit."
+        )
+    numbers = np.zeros((rows, width), dtype=np.float32)
+    indices = np.zeros((rows, sum(column.role == "index" for column in columns)), dtype=np.int64)
+    notes: list[str] = []
+    start = place = 0
     for column in columns:
-        values, found = encode(table, column)
-        (indices if column.role == "index" else numbers).append(values)
-        notes += found
+        if column.role == "index":
+            notes += encode(table, column, indices[:, place])
+            place += 1
+        else:
+            notes += encode(table, column, numbers[:, start : start + column.width])
+            start += column.width
     return numbers, indices, notes
 
 
