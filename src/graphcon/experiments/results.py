@@ -157,9 +157,8 @@ def added(run: Run) -> tuple[str, ...]:
 
 def plain_stack(run: Run) -> bool:
     """Whether the coefficients of a GraphCON make it the plain stack of its layer."""
-    told = dict(part.split("=", 1) for part in run.recipe.split(" ") if "=" in part)
-    default = recipes.flat(Recipe())
-    dt, alpha, gamma = (float(told.get(f"model.{key}", default[f"model.{key}"])) for key in ("dt", "alpha", "gamma"))
+    told = recipes.flat(Recipe()) | dict(part.split("=", 1) for part in run.recipe.split(" ") if "=" in part)
+    dt, alpha, gamma = (float(told[f"model.{name}"]) for name in ("dt", "alpha", "gamma"))
     return run.model.startswith("graphcon-") and analyse(dt, alpha, gamma).regime == "degenerate"
 
 

@@ -269,8 +269,9 @@ def _encode_all(table: Table, columns: tuple[Column, ...], width: int) -> tuple[
     if words and rows * width > MOST_NUMBERS:
         named = " and ".join(f"'{column.name}'" for column in words)
         raise InputError(
-            f"{table.path}: the words of {named} make {width:,} numbers of every row, {rows * width * 4 / 1e9:.0f} GB of "
-            f"all {rows:,}, and at most {MOST_NUMBERS * 4 / 1e9:.0f} GB are read. Keep fewer words with --words-limit."
+            f"{table.path}: the words of {named} make {width:,} numbers of every row, {rows * width * 4 / 1e9:.0f} GB "
+            f"of all {rows:,}, and at most {MOST_NUMBERS * 4 / 1e9:.0f} GB are read. Keep fewer words with "
+            "--words-limit."
         )
     numbers = np.zeros((rows, width), dtype=np.float32)
     indices = np.zeros((rows, sum(column.role == "index" for column in columns)), dtype=np.int64)
