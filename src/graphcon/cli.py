@@ -24,29 +24,29 @@ ABOUT = "Deep graph networks of coupled oscillators."
 #: The commands in the order in which one meets them.
 WORKFLOW = {
     "See what it is about": {
-        "demo": "what depth does to a plain network and to oscillators, in minutes",
-        "reproduce": "the paper's tables and figures, beside the paper's numbers",
+        "demo": "see what depth does to a plain network and to oscillators, in minutes",
+        "reproduce": "run the paper's tables and figures, beside the paper's numbers",
     },
     "Train and use": {
-        "data": "what data there are; checks own tables",
-        "train": "trains a recipe or own tables; goes on after any stop",
-        "evaluate": "measures a run on held-out data or on new tables",
-        "predict": "labels with probabilities, or values, for new tables",
-        "export": "a program that runs with PyTorch alone",
+        "data": "list the data sets, or check your own tables",
+        "train": "train a recipe or your own tables; continue after any stop",
+        "evaluate": "measure a run on held-out data or on new tables",
+        "predict": "write labels with probabilities, or values, for new tables",
+        "export": "write a program that runs with PyTorch alone",
     },
     "Look inside": {
-        "report": "a page about runs, to open in a browser",
-        "diagnose": "energy, distance, rank and gradient at every step",
+        "report": "write a page about runs, to open in a browser",
+        "diagnose": "measure energy, distance, rank and gradient at every step",
     },
     "Choose": {
-        "models": "all models, ours and the rivals",
-        "recipes": "all recipes, one for every row of the paper's tables",
-        "compare": "several models at several depths, at equal budget",
-        "tune": "searches settings on validation data",
+        "models": "list all models, ours and the rivals",
+        "recipes": "list all recipes, one for every row of the paper's tables",
+        "compare": "train several models at several depths, at equal budget",
+        "tune": "search for better settings, on validation data",
     },
     "This machine": {
-        "bench": "speed and memory beside PyG's",
-        "completion": "lets the Tab key complete commands and options",
+        "bench": "measure speed and memory beside PyG's",
+        "completion": "let the Tab key complete commands and options",
     },
 }
 
@@ -55,7 +55,7 @@ WORKFLOW = {
 SPINS = "10000"
 
 #: What cures a place that cannot be written, by what the system says of it.
-GOES_ON = "Then type the same command again; a single training goes on with: graphcon train --resume RUN"
+GOES_ON = "Then type the same command again; a single training continues with: graphcon train --resume RUN"
 UNWRITABLE = {
     errno.EACCES: "Name a place that you may write to",
     errno.EPERM: "Name a place that you may write to",
@@ -67,7 +67,7 @@ UNWRITABLE = {
     errno.EEXIST: "A folder is needed there: name another place",
     errno.ENOTDIR: "A folder is needed there: name another place",
     errno.EISDIR: "A file is needed there: name another place, or move the folder",
-    errno.EIO: f"See whether the disk is sound. {GOES_ON}",
+    errno.EIO: f"Check the disk for faults. {GOES_ON}",
 }
 
 app = tyro.extras.SubcommandApp()
@@ -83,8 +83,8 @@ def demo(
 ) -> None:
     """Shows what depth does, on a grid with random weights and on Cora with trained ones.
 
-    First the Dirichlet-energy figure of the paper, in seconds: 100 layers of GCN and GAT against GraphCON. Then a GCN
-    and a GraphCON-GCN are trained on the Cora that the package carries, at depths 2 to 64, in a minute or three.
+    First it draws the paper's Dirichlet-energy figure, in seconds: 100 layers of GCN and GAT against GraphCON. Then it
+    trains a GCN and a GraphCON-GCN on the packaged Cora, at depths 2 to 64, in one to three minutes.
 
     Example: graphcon demo
 
@@ -93,8 +93,8 @@ def demo(
     Args:
         out: Where the page, the figures and the numbers go.
         seed: Seed of the features, the weights and the split.
-        act: The activation of the energy figure; much depends on it.
-        energy_only: Whether to leave the training out.
+        act: The activation in the energy figure; the result depends much on it.
+        energy_only: Draw the energy figure and train nothing.
     """
     _check_folder(out, no_run=True)
     from graphcon.experiments import demo as showing
@@ -111,20 +111,20 @@ def bench(
     """Times training steps beside PyG's, in turn and in one process.
 
     How to read the table: `over loop` is how many times faster GraphCON is than the oscillator written by hand around
-    the same PyG layer; `over csr` the same with PyG's sorted EdgeIndex, and for GCN its cached normalisation;
-    `of floor` is the time as a multiple of the bare matrix products, which cannot be beaten. Times are the best of
-    several rounds, ± how far the median lies above it. MB is by how much the process grows during the step. While the
-    machine is busy with other things the figures mean little.
+    the same PyG layer. `over csr` compares with that loop on PyG's sorted EdgeIndex, and for GCN with cached
+    normalisation. `of floor` is the time as a multiple of the bare matrix products, which cannot be beaten. Times are
+    the best of several rounds, ± how far the median lies above it. MB is how much the process grows during the step.
+    Run it on an idle machine: with other work beside it the figures mean little.
 
     Example: graphcon bench --quick
 
     Args:
-        out: Where everything measured goes, as JSON; the table goes beside it, as Markdown.
-        quick: Fewer rounds, without the largest graph, and fewer steps on ppi: under two minutes.
-        threads: Number of threads, as many as torch takes by default.
+        out: JSON file for everything measured; the table goes beside it, as Markdown.
+        quick: Fewer rounds, no largest graph and fewer steps on ppi: under two minutes.
+        threads: Number of threads; as many as torch takes by default.
     """
     if out.is_dir():
-        raise InputError(f"--out {out}: is a folder. Name a file in it, {out / 'bench.json'}")
+        raise InputError(f"--out {out}: is a folder, but a file is needed. Name a file in it, {out / 'bench.json'}")
     _check_folder(out.parent)
     from graphcon.experiments.bench_table import show
 
@@ -134,10 +134,10 @@ def bench(
 
 def _check_folder(out: Path, no_run: bool = False) -> None:
     if no_run and (out / "recipe.toml").exists():
-        raise InputError(f"--out {out}: there is a run in it, whose files would be replaced; name another folder")
+        raise InputError(f"--out {out}: holds a run, whose files would be replaced; name another folder")
     for path in (out, *out.parents):
         if path.exists() and not path.is_dir():
-            raise InputError(f"--out {out}: {path} is a file, but a folder is needed; name another one")
+            raise InputError(f"--out {out}: {path} is a file, but a folder is needed; name another place")
 
 
 def _check_tables(nodes: Path | None, edges: Path | None, graphs: Path | None, options: TableOptions) -> None:
@@ -169,7 +169,7 @@ def data(
     limit: int | None = None,
     json: bool = False,
 ) -> None:
-    """Lists the named data sets, shows one, checks own tables, or builds the superpixel graphs.
+    """Lists the named data sets, shows one, checks your own tables, or builds the superpixel graphs.
 
     Example: graphcon data texas --data-root FOLDER
 
@@ -178,20 +178,20 @@ def data(
     Example: graphcon data build mnist-superpixels --data-root FOLDER
 
     Args:
-        what: Nothing for the list; a set, a .npz or a .graphml file to show; or "build mnist-superpixels".
-        data_root: Where data are looked for first; then $GRAPHCON_DATA, ~/.cache/graphcon. Never written to.
-        protocol: How the set is split; its first protocol by default.
-        nodes: Own table of nodes, CSV or Parquet.
-        edges: Own table of edges.
-        graphs: Own table of graphs, where graphs have the target.
-        table: How own tables are read.
+        what: A set, or a .npz or .graphml file, to show; "build mnist-superpixels"; or nothing, for the list.
+        data_root: Folder to look for data in first, then $GRAPHCON_DATA, ~/.cache/graphcon. Never written to.
+        protocol: How to split the set; by default its first protocol.
+        nodes: Your table of nodes, CSV or Parquet.
+        edges: Your table of edges.
+        graphs: Your table of graphs, if the target is per graph.
+        table: How your tables are read.
         seed: Seed of a random split; graphcon train calls it --split.
-        fetch: Whether a set that is not here is downloaded.
-        out: Folder to build in, by default in the cache.
-        adjacency: Edges of a build, from the 8 nearest centroids or between regions that touch.
-        workers: Processes of a build, as many as there are processors by default.
-        limit: Only so many images of a build.
-        json: Whether to print JSON.
+        fetch: Download the set if it is not on disk.
+        out: Folder to build in; by default in the cache.
+        adjacency: Edges of a build: from the 8 nearest centroids, or between regions that touch.
+        workers: Processes of a build; by default as many as there are processors.
+        limit: Build only this many images.
+        json: Print JSON.
     """
     table = replace(table, seed=seed)
     if not what:
@@ -239,7 +239,7 @@ def _training_commands(default: Recipe) -> None:
         workers: int = 1,
         print_recipe: bool = False,
     ) -> int:
-        """Trains a recipe, or own tables, and keeps everything in a run folder.
+        """Trains a recipe, or your own tables, and keeps everything in a run folder.
 
         Example: graphcon train texas-gcn --model.steps 8 --trainer.epochs 50
 
@@ -252,12 +252,12 @@ def _training_commands(default: Recipe) -> None:
         Args:
             recipe: A packaged recipe (see: graphcon recipes) or a .toml file.
             config: The recipe, field by field.
-            out: The run folder, by default runs/RECIPE.
-            resume: A run to go on with, as it began; more epochs and other devices, threads and the like may be said.
-            split: Which split, several as 0,1,2, or "all" for every fixed split.
-            seeds: How many seeds, counted from --seed on.
-            workers: Processes that train at a time, where there are several runs.
-            print_recipe: Whether to print the resolved recipe and do nothing else.
+            out: The run folder; by default runs/RECIPE.
+            resume: A run to continue with its own settings; you may change epochs, devices, threads and the like.
+            split: Which split; several as 0,1,2, or "all" for every fixed split.
+            seeds: How many seeds, counting from --seed.
+            workers: How many of several runs to train at a time, each in its own process.
+            print_recipe: Print the resolved recipe and do nothing else.
         """
         from graphcon.training import recipes
 
@@ -291,10 +291,10 @@ def _training_commands(default: Recipe) -> None:
     ) -> int:
         """Trains several models at several depths alike, and shows what depth does to each.
 
-        All have the data, the optimiser and the epochs of the recipe; what a model has no use for is left out. Weights
-        are selected on validation, test data are read once per training. Told are the metric, the Dirichlet energy and
-        the effective rank of the last state, the seconds, and the memory of a training step. A comparison that was
-        stopped goes on when the same command is typed again.
+        All use the data, the optimiser and the epochs of the recipe; a model ignores settings that it does not have.
+        Weights are selected on validation; test data are read once per training. The table shows the metric, the
+        Dirichlet energy and effective rank of the last state, the seconds, and the memory of a training step. To
+        continue a comparison that was stopped, type the same command again.
 
         Example: graphcon compare --data cora --models gcn,gcnii,graphcon-gcn --depths 2,8,32 --seeds 5
 
@@ -303,13 +303,13 @@ def _training_commands(default: Recipe) -> None:
         Example: graphcon compare --nodes nodes.csv --edges edges.csv --target label --models mlp,gcn,graphcon-gcn
 
         Args:
-            recipe: A packaged recipe or a .toml file for everything but the model and its depth.
+            recipe: A packaged recipe or a .toml file, for everything but the model and its depth.
             config: The recipe, field by field.
             models: The models, by name (see: graphcon models).
-            depths: The numbers of layers.
-            seeds: How many seeds, counted from --seed on.
-            workers: Processes that train at a time; seconds are then of trainings beside others.
-            out: Where the runs, compare.csv and compare.png go, by default runs/compare-DATA.
+            depths: The depths, in layers.
+            seeds: How many seeds, counting from --seed.
+            workers: How many to train at a time; the seconds are then measured beside other trainings.
+            out: Folder for the runs, compare.csv and compare.png; by default runs/compare-DATA.
         """
         name = Path(recipe or config.data.name or "own").stem
         place = out or Path("runs") / f"compare-{name}"
@@ -334,10 +334,9 @@ def _training_commands(default: Recipe) -> None:
     ) -> None:
         """Searches the settings in a recipe's [search] table, on validation data only.
 
-        Without such a table depth, width, dropout, learning rate and decay are searched, and alpha and gamma of
-        oscillators.
-        The first trial has the recipe's own settings, as far as they lie within the search. A search that was stopped
-        goes on when the same command is typed again, with the trials it would have had.
+        Without such a table it searches depth, width, dropout, learning rate, decay and, for oscillators, alpha and
+        gamma. The first trial has the recipe's own settings, as far as the search includes them. To continue a search
+        that was stopped, type the same command again: it makes the trials it would have made.
 
         Example: graphcon tune texas-gcn --trials 100 --split all --workers 4
 
@@ -350,14 +349,14 @@ def _training_commands(default: Recipe) -> None:
         Args:
             recipe: A packaged recipe or a .toml file.
             config: The recipe, field by field.
-            out: The folder of the study, by default runs/tune-RECIPE.
-            trials: How many trials there are to be in all.
-            split: Which split; of several, 0,1,2 or "all", the mean counts.
-            seeds: How many seeds on every split, counted from --seed on; of several, the mean counts.
-            metric: What trials are compared by, of the models that --trainer.metric has selected; the same by default.
-            finalists: How many of the best trials are trained once more, with three other seeds on every split; the
-                best of these is taken. Of many trials the best has also been lucky.
-            workers: Processes that train at a time, a trial each; trials that run together are drawn independently.
+            out: The folder of the study; by default runs/tune-RECIPE.
+            trials: How many trials in all, those already made included.
+            split: Which split; with several, as 0,1,2 or "all", the mean counts.
+            seeds: How many seeds on every split, counting from --seed; with several, the mean counts.
+            metric: The metric that ranks trials; by default --trainer.metric, which selects the epoch within each.
+            finalists: How many of the best trials to train again, with three other seeds on every split; the best of
+                these wins. The best of many trials was also lucky, and this corrects for it.
+            workers: How many trials to train at a time; trials that run together cannot learn from each other.
         """
         name = Path(recipe or config.data.name or "own").stem
         place = out or Path("runs") / f"tune-{name}"
@@ -378,7 +377,7 @@ def evaluate(
     graphs: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
     json: bool = False,
 ) -> None:
-    """Measures a run on its held-out part, or on given tables that hold the target.
+    """Measures a run on its held-out part, or on new tables that have the target.
 
     Example: graphcon evaluate runs/texas-gcn
 
@@ -389,7 +388,7 @@ def evaluate(
         nodes: Table of nodes.
         edges: Table of edges.
         graphs: Table of graphs.
-        json: Whether to print JSON.
+        json: Print JSON.
     """
     _check_run(run)
     from graphcon.training import commands
@@ -406,7 +405,7 @@ def predict(
     edges: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
     graphs: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
 ) -> None:
-    """Writes labels with probabilities, or values, for new tables or for the training's own data.
+    """Writes labels with probabilities, or values, for new tables or for the data of the training.
 
     Example: graphcon predict runs/mine --nodes new_nodes.csv --edges new_edges.csv --out answers.csv
 
@@ -414,7 +413,7 @@ def predict(
 
     Args:
         run: A run folder.
-        out: Where the answers go, .csv or .parquet.
+        out: File for the answers, .csv or .parquet.
         nodes: Table of nodes, as in training.
         edges: Table of edges.
         graphs: Table of graphs.
@@ -449,18 +448,20 @@ def diagnose(
 
     Args:
         run: A run folder.
-        compare: Models to put side by side in place of a run, with commas between.
-        depths: Their depths, with commas between.
-        data: The set they see.
-        data_root: Where it is looked for first.
+        compare: Models to put side by side instead of a run, separated by commas.
+        depths: Their depths, separated by commas.
+        data: The named set they are measured on.
+        data_root: Folder to look for it in first.
         channels: Their width.
-        train: Whether they are trained, or left with random weights.
-        epochs: The most epochs of a training.
+        train: Train them; otherwise they keep their random weights.
+        epochs: The most epochs to train for.
         seed: Seed of the split and of the weights.
-        out: Where numbers and pictures go, by default the run folder or runs/diagnose.
+        out: Folder for numbers and figures; by default the run folder or runs/diagnose.
     """
     if (run is None) == (not compare):
-        raise InputError("graphcon diagnose takes a run folder, or --compare and models with commas between")
+        raise InputError(
+            "graphcon diagnose: name a run folder, or --compare and models separated by commas, as in gcn,graphcon-gcn"
+        )
     if out is not None:
         _check_folder(out)
     if run is not None:
@@ -476,10 +477,10 @@ def diagnose(
 
 
 def _whole(option: str, text: str) -> tuple[int, ...]:
-    """Whole numbers with commas between."""
+    """Whole numbers separated by commas."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts or not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise InputError(f"{option} {text}: must be whole numbers from 1 on, with commas between, as in 2,8,32")
+        raise InputError(f"{option} {text}: must be whole numbers from 1 up, separated by commas, as in 2,8,32")
     return tuple(int(part) for part in parts)
 
 
@@ -489,7 +490,7 @@ def report(
     /,
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
 ) -> None:
-    """Writes one page about a run, or about several compared: it opens anywhere, without a network.
+    """Writes one page about a run, or comparing several. It opens in any browser, without a network.
 
     Example: graphcon report runs/texas-gcn
 
@@ -497,7 +498,7 @@ def report(
 
     Args:
         runs: Run folders; a folder of several runs stands for all of them.
-        out: The page, by default report.html in the first folder.
+        out: The page; by default report.html in the first folder.
     """
     for run in runs:
         if not any(run.glob("*/recipe.toml")):
@@ -519,7 +520,7 @@ def export(
 
     Args:
         run: A run folder.
-        out: The file, by default model.pt2 in the run folder.
+        out: The file; by default model.pt2 in the run folder.
     """
     _check_run(run)
     from graphcon.training import commands
@@ -533,15 +534,15 @@ def models(
     /,
     json: bool = False,
 ) -> None:
-    """Lists all models, ours and the rivals, or tells all about one: its paper, its options, what it uses.
+    """Lists all models, ours and the rivals, or shows one: its paper, its options, what it uses.
 
     Example: graphcon models
 
     Example: graphcon models gcnii --json
 
     Args:
-        name: A model.
-        json: Whether to print JSON.
+        name: A model to show; nothing for the list.
+        json: Print JSON.
     """
     from graphcon.experiments import model_list
 
@@ -555,7 +556,7 @@ def recipes(json: bool = False) -> None:
     Example: graphcon recipes
 
     Args:
-        json: Whether to print JSON.
+        json: Print JSON.
     """
     from graphcon.training.recipe_list import list_recipes
 
@@ -573,9 +574,9 @@ def reproduce(
     only: str = "",
     data_root: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
 ) -> int:
-    """Runs a table or a figure of the paper, and puts ours beside the paper's.
+    """Runs a table or a figure of the paper, and puts our results beside the paper's.
 
-    Without a name it lists what there is. A run that was stopped goes on when the same command is typed again.
+    Without a name it lists the tables and figures. To continue after a stop, type the same command again.
 
     Example: graphcon reproduce heterophilic --budget paper --workers 2
 
@@ -584,14 +585,14 @@ def reproduce(
     Example: graphcon reproduce page
 
     Args:
-        name: A table, a figure, or page for docs/results.md from all that is kept.
-        budget: How much is spent: smoke to see that it works, small, or the paper's splits with as many runs as two
-            cores can do in days.
-        out: Where the results go: NAME.csv of every run, NAME.md, NAME.png.
-        runs: Where the run folders go.
-        workers: Number of processes that train at a time.
-        only: Some recipes of the table, with commas between.
-        data_root: Where data are looked for first.
+        name: A table, a figure, or "page", which makes docs/results.md from all results kept so far.
+        budget: How much to spend: smoke (to see that it works), small, or paper (its splits, with as many runs as two
+            cores can do in days).
+        out: Folder for the results: NAME.csv with every run, NAME.md, NAME.png.
+        runs: Folder for the run folders.
+        workers: How many processes train at a time.
+        only: Only these recipes of the table, separated by commas.
+        data_root: Folder to look for data in first.
     """
     from graphcon.experiments.reproduction_list import NAMES, show_names
 
@@ -601,7 +602,7 @@ def reproduce(
     if name not in NAMES:
         near = get_close_matches(name, NAMES, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"{name}: is nothing to reproduce.{hint} There are: {', '.join(NAMES)}")
+        raise InputError(f"{name}: is no table or figure to reproduce.{hint} There are: {', '.join(NAMES)}")
     from graphcon._processes import check_workers
 
     check_workers(workers)
@@ -617,7 +618,7 @@ def reproduce(
 def completion(
     shell: Annotated[Literal["bash", "zsh", "tcsh"], tyro.conf.Positional, tyro.conf.arg(metavar="SHELL")], /
 ) -> None:
-    """Prints what a shell needs to complete commands and options with the Tab key.
+    """Prints a script with which the Tab key completes commands and options in your shell.
 
     Example: graphcon completion bash > ~/.local/share/bash-completion/completions/graphcon
 
@@ -640,8 +641,8 @@ def _overview() -> None:
     console.print(table)
     say(
         console,
-        "\nHow to use one, with examples: graphcon COMMAND --help\n"
-        "Own tables: graphcon train --nodes nodes.csv --edges edges.csv --target label",
+        "\nOptions and examples of a command: graphcon COMMAND --help\n"
+        "Your own tables: graphcon train --nodes nodes.csv --edges edges.csv --target label",
     )
 
 

@@ -20,35 +20,35 @@ class TableOptions:
     """How tables are read.
 
     Attributes:
-        target: Column to predict: one of classes or numbers, or several of numbers or of zeros and ones.
-        id: Column of the nodes' ids; by default the one called id, node_id or node, else rows count from 0.
-        source: Column of the ids where edges start; by default the one called source, src, from or u.
+        target: Column to predict (classes or numbers), or several columns (all numbers, or all zeros and ones).
+        id: Column of the node ids; by default id, node_id or node; without one, rows count from 0.
+        source: Column of the ids where edges start; by default source, src, from or u.
         destination: Column of the ids where edges end; by default destination, target, dst, to or v.
-        weight: Column of the edges' weights; by default the one called weight or edge_weight, if any.
+        weight: Column of the edge weights; by default weight or edge_weight, if there is one.
         features: Columns of the nodes to use; by default all that have no other role.
         edge_features: Columns of the edges to use; by default all that have no other role.
-        ignore: Columns of any table that are left out.
-        categorical: Columns whose values are categories, although they may look like numbers or text.
-        words: Columns whose values are lists of words, divided by spaces, commas, semicolons or bars.
+        ignore: Columns of any table to leave out.
+        categorical: Columns whose values are categories, even if they look like numbers or text.
+        words: Columns that hold lists of words, separated by spaces, commas, semicolons or bars.
         split_column: Column with train, val and test, or three columns of zeros and ones in that order; by
-            default the one called split, if any.
+            default split, if there is one.
         graph_id: Column that says to which graph a node, an edge or a graph belongs; by default graph_id.
-        kind: Kind of the target; by default text, truth values and up to 50 different integers are classes.
-        directed: Edges have a direction.
-        undirected: Edges have no direction, each is used both ways. By default those of tables and .npz files
-            have none, and those of named sets and other graphs are as published.
-        degree: Whether the logarithm of a node's degree is a feature too.
-        missing: What to do about an empty cell of a feature: refuse it, or put the mean, the median or zero
-            of the training part in its place, where an empty category is a category of its own.
-        scaling: Numbers minus the mean over the standard deviation, between 0 and 1, or as they are; learned
-            on the training part.
-        one_hot_limit: Up to so many categories become a column each; more become indices for an embedding.
-        words_limit: At most so many different words are kept, the most frequent of the training part.
-        train: Share of the training part, where no column tells.
-        val: Share of the validation part, where no column tells.
+        kind: Kind of the target; by default text, true/false and up to 50 different integers are classes.
+        directed: Edges have a direction: use each one way only.
+        undirected: Edges have no direction: use each both ways. This is the default for tables and .npz files;
+            named sets and other graphs are used as published.
+        degree: Add log(1 + degree) of a node as a feature.
+        missing: What to do with an empty cell of a feature: refuse it (error), or fill in the mean or median of the
+            training part, or zero. An empty category then is a category of its own.
+        scaling: How to scale numbers: to mean 0 and standard deviation 1 (standard), to between 0 and 1 (minmax), or
+            not at all (none); learned on the training part.
+        one_hot_limit: Up to this many categories become a column each; more become indices for an embedding.
+        words_limit: How many different words to keep at most: the most frequent in the training part.
+        train: Share of the training part, if no column says.
+        val: Share of the validation part, if no column says.
         seed: Seed of that split.
-        delimiter: What divides the fields of a CSV file; a comma by default, a tab in a .tsv file.
-        decimal: What stands before the fraction of a number in a CSV file, a point or a comma.
+        delimiter: What separates the fields of a CSV file; by default a comma, in a .tsv file a tab.
+        decimal: The decimal mark in a CSV file: a point or a comma.
         null_values: Texts that mean an empty cell, such as NA.
     """
 

@@ -28,22 +28,22 @@ class DataConfig:
 
     Attributes:
         name: A named set (see: graphcon data), or a .npz or .graphml file.
-        protocol: How it is split; its first protocol by default.
+        protocol: How to split it; by default its first protocol.
         split: Which of the fixed splits, or the seed of a random one.
-        root: Where named sets are looked for first; then $GRAPHCON_DATA, ~/.cache/graphcon.
-        normalize: Whether the numbers of every node are divided by their sum, as is usual for word counts.
-        batch_size: Graphs per batch, where there are many; with vr-gcn training nodes per batch.
-        limit: The most graphs in every part, where there are many; all by default.
-        batching: How one large graph is trained: whole, cluster-gcn (groups of its clusters) or vr-gcn (a plain gcn on
-            a few neighbours of a few nodes, corrected by what is remembered). It is always measured whole.
-        clusters: Into how many clusters cluster-gcn divides the graph.
-        clusters_per_batch: How many of them make a batch.
-        neighbors: Neighbours a node draws in every layer, with vr-gcn.
+        root: Folder to look for named sets in first, then $GRAPHCON_DATA, ~/.cache/graphcon.
+        normalize: Divide the numbers of every node by their sum, as is usual for word counts.
+        batch_size: Graphs per batch, if there are many graphs; with vr-gcn, training nodes per batch.
+        limit: Use at most this many graphs of every part, if there are many graphs; by default all.
+        batching: How to train one large graph: whole, cluster-gcn (groups of its clusters) or vr-gcn (a plain gcn that
+            draws a few neighbours and corrects by remembered activations). Metrics always see the whole graph.
+        clusters: How many clusters cluster-gcn divides the graph into.
+        clusters_per_batch: How many clusters make a batch.
+        neighbors: How many neighbours a node draws in every layer, with vr-gcn.
         workers: Processes that prepare batches.
-        nodes: Own table of nodes, CSV or Parquet, in place of a named set.
-        edges: Own table of edges.
-        graphs: Own table of graphs, where graphs have the target.
-        table: How own tables are read; each of these options can be given by its bare name, --target for one.
+        nodes: Your table of nodes, CSV or Parquet, instead of a named set.
+        edges: Your table of edges.
+        graphs: Your table of graphs, if the target is per graph.
+        table: How your tables are read. Each of these options also has a short name: --target for the first.
     """
 
     name: Annotated[str | None, _also("--data")] = None
@@ -69,29 +69,29 @@ class ModelConfig:
     """The network.
 
     Attributes:
-        name: A model by its name (see: graphcon models), graphcon-gcn or gcnii for two; or a PyG layer by its class
-            name for the plain network of it, with graphcon- before it for the oscillator.
+        name: A model such as graphcon-gcn or gcnii (see: graphcon models); or the class name of a PyG layer for a plain
+            network of it, with graphcon- before it for the oscillator.
         channels: Width of the state.
         steps: Number of steps or layers.
         dt: The time step.
         alpha: The damping.
         gamma: The squared frequency.
-        act: The activation, identity for none.
-        act_on: Where the activation stands beside the layers: on the first state, on the last, or on none.
-        dropout: Dropout on the force, and where not said otherwise at input and output.
+        act: The activation; identity for none.
+        act_on: Where else to apply the activation: to the first state, to the last, or to none.
+        dropout: Dropout on the force; also the default of input_dropout and output_dropout.
         input_dropout: Dropout on the input.
         output_dropout: Dropout before the decoder.
         integrator: How to step: imex, strang or adaptive.
         memory: How the backward pass gets the states: store, checkpoint or auto.
-        trainable: Whether alpha and gamma are learned.
+        trainable: Learn alpha and gamma.
         shared: Whether all steps share one layer; by default oscillators do and plain networks do not.
-        residual: Whether a linear map of the state is added inside the activation.
-        source: Adds the first state, times a number that is learned from this one on, inside the activation.
-        start: Whether weights start random, as the layer has it, or so that the oscillators are a wave (gcn, gat).
+        residual: Add a linear map of the state inside the activation.
+        source: Add a multiple of the first state inside the activation; the factor is learned, starting here.
+        start: How weights start: random, as the layer does, or wave, as the graph's wave equation (gcn, gat).
         readout: How a graph's nodes become one vector: sum, mean or max.
         heads: Attention heads, for couplings that have them.
-        edge_features: Whether edge features are used, by couplings that take them.
-        options: The model's own options, by the names of its paper: --model.options.KEY VALUE.
+        edge_features: Use edge features, in couplings that take them.
+        options: The model's own options, named as in its paper: --model.options.KEY VALUE.
     """
 
     name: str = "graphcon-gcn"
@@ -120,15 +120,15 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class OptimizerConfig:
-    """How weights are changed.
+    """How the weights are optimised.
 
     Attributes:
-        name: The method.
+        name: The optimiser.
         lr: The learning rate.
-        weight_decay: Decay of the weights.
-        core_weight_decay: Decay of the weights between encoder and decoder, where it is to be another.
+        weight_decay: Weight decay.
+        core_weight_decay: Decay of the weights between encoder and decoder; by default weight_decay.
         momentum: Momentum, for sgd.
-        clip: Largest norm of the gradient; none by default.
+        clip: Largest norm of the gradient; by default no limit.
     """
 
     name: Literal["adam", "adamw", "adamax", "sgd"] = "adam"
@@ -144,11 +144,11 @@ class ScheduleConfig:
     """How the learning rate changes.
 
     Attributes:
-        name: none, cosine (to min_lr), one-cycle (up to lr, then to almost nothing) or plateau (times factor when
-            validation has not improved for patience epochs).
+        name: none, cosine (down to min_lr), one-cycle (up to lr, then down to almost nothing) or plateau (times factor
+            when validation has not improved for patience epochs).
         warmup: Share of the epochs in which one-cycle rises.
         min_lr: The smallest learning rate; training stops when plateau reaches it.
-        factor: What plateau multiplies by.
+        factor: What plateau multiplies the learning rate by.
         patience: Epochs that plateau waits.
     """
 
@@ -161,21 +161,21 @@ class ScheduleConfig:
 
 @dataclass(frozen=True)
 class TrainerConfig:
-    """How long, on what, and what is selected.
+    """How long to train, on what hardware, and how the best epoch is selected.
 
     Attributes:
-        epochs: The most epochs.
-        patience: Stop after so many epochs without improvement on validation; 0 for never.
-        validate_every: Epochs between validations; by default 5 for one graph that is trained whole, 1 for batches.
-        metric: What selects the model on validation; by default accuracy, f1 or mae by the kind of target.
-        loss: What is minimised; by default the one of the kind of target.
-        class_weights: Whether rare classes count more, by the inverse of their share of the training part.
+        epochs: The most epochs to train for.
+        patience: Stop after this many epochs without improvement on validation; 0 for never.
+        validate_every: Epochs between validations; by default 5 for one graph trained whole, 1 for batches.
+        metric: The metric that selects the epoch on validation; by default accuracy, f1 or mae, by kind of target.
+        loss: The loss to minimise; by default that of the kind of target.
+        class_weights: Weight classes by the inverse of their share of the training part, so rare ones count more.
         precision: Number format: 32-true, bf16-mixed or 16-mixed.
         accelerator: Where to compute: cpu, cuda, mps or auto.
-        devices: On how many devices or processes.
-        threads: Threads a process computes with; as many as there are processors by default.
-        checkpoint_seconds: The most seconds of work that a sudden stop may lose, beside the running epoch.
-        tensorboard: Whether to write a log for TensorBoard.
+        devices: How many devices or processes to train on.
+        threads: Threads per process; by default as many as there are processors.
+        checkpoint_seconds: The most seconds of work that a sudden stop may lose, besides the running epoch.
+        tensorboard: Write a log for TensorBoard.
     """
 
     epochs: Annotated[int, AT_LEAST_1] = 200
@@ -199,9 +199,9 @@ class Recipe:
     Attributes:
         data: Which data.
         model: The network.
-        optimizer: How weights are changed.
+        optimizer: How the weights are optimised.
         schedule: How the learning rate changes.
-        trainer: How long, on what, and what is selected.
+        trainer: How long to train, on what hardware, and how the best epoch is selected.
         seed: Seed of the weights, the batches and the dropout.
         search: What graphcon tune searches: a table per field, of choices or of a range.
     """
