@@ -94,7 +94,7 @@ def lines_figure(
         axes.set_ylabel(label)
         entitle(figure, title)
         several = any(bar.n > 1 for points in curves.values() for _, bar in points)
-        figure.legend(loc="outside right upper", title="band: ± sd" if several else None)
+        figure.legend(loc="outside right center", title="band: ± sd" if several else None)
 
 
 def _curve(axes: Axes, points: Sequence[tuple[int, Bar]], name: str, colour: str, line: str) -> None:
