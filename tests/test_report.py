@@ -307,7 +307,7 @@ def test_diagnose_writes_what_it_measured(capsys, runs: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "takes a run folder, or --compare"),
+        ((), "name a run folder, or --compare"),
         (("--compare", "gcn", "--depths", "2,x"), "--depths 2,x: must be whole numbers"),
         (("--compare", "gnc", "--depths", "2"), "gnc"),
         (("nowhere",), "there is no run in it"),
