@@ -43,6 +43,16 @@ def test_many_pyg_graphs_are_a_graph_task_with_categories():
     assert next(iter(DataLoader(dataset.part("train"), batch_size=30))).num_graphs == 30
 
 
+def test_the_graphs_of_a_part_are_taken_by_place_and_by_slice():
+    part = load("solubility").part("train")
+    some = part[10:30]
+    assert len(some) == 20
+    assert some[-1] is part[29]
+    assert [id(graph) for graph in some[::-1]] == [id(part[place]) for place in range(29, 9, -1)]
+    with pytest.raises(IndexError):
+        some[20]
+
+
 def test_a_networkx_graph_keeps_nodes_edges_and_attributes():
     graph = nx.karate_club_graph()
     for node, attributes in graph.nodes(data=True):

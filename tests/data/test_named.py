@@ -119,6 +119,7 @@ def test_zinc_is_split_as_published_and_says_that_its_input_is_categorical(bench
     # The parts are PyG's data sets one after another.
     assert torch.equal(zinc.graphs[10_999].x, zinc.part("val")[999].x)
     assert torch.equal(zinc.graphs[-1].x, zinc.part("test")[999].x)
+    assert torch.equal(zinc.graphs[9_999:10_001][1].x, zinc.part("val")[0].x)
     batch = next(iter(DataLoader(zinc.part("val"), batch_size=32)))
     assert batch.num_graphs == 32
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import overload
 
 from torch import Tensor
 from torch_geometric.data import Data
@@ -83,7 +84,7 @@ class GraphDataset:
         """The graphs of a part, where whole graphs are split."""
         if self.split.unit != "graph":
             raise InputError(f"{self.name} splits the nodes of one graph: use .split.mask('{part}').")
-        return GraphView(self.graphs, getattr(self.split, part))
+        return GraphView(self.graphs, getattr(self.split, part).tolist())
 
     def inputs(self, data: Data) -> tuple[Tensor | None, Tensor | None]:
         """The numbers [nodes, num_features] and the category indices [nodes, len(num_categories)] of a graph.
@@ -109,21 +110,26 @@ def has_target(targets: Tensor) -> Tensor:
     return ~(missing if missing.dim() == 1 else missing.any(1))
 
 
-class GraphView:
+class GraphView(Sequence[Data]):
     """Some of a set's graphs, made when they are asked for; PyG's ``DataLoader`` takes it.
 
     Args:
         graphs: All graphs.
-        index: Which of them, in order.
+        places: Which of them, in order.
     """
 
-    def __init__(self, graphs: Sequence[Data], index: Tensor):
-        self.graphs, self.index = graphs, index.tolist()
+    def __init__(self, graphs: Sequence[Data], places: Sequence[int]):
+        self.graphs, self.places = graphs, places
 
     def __len__(self) -> int:
         """How many graphs there are."""
-        return len(self.index)
+        return len(self.places)
 
-    def __getitem__(self, place: int) -> Data:
-        """The graph at a place."""
-        return self.graphs[self.index[place]]
+    @overload
+    def __getitem__(self, place: int) -> Data: ...
+    @overload
+    def __getitem__(self, place: slice) -> "GraphView": ...
+    def __getitem__(self, place: int | slice) -> "Data | GraphView":
+        """The graph at a place, or those of a slice."""
+        chosen = self.places[place]
+        return self.graphs[chosen] if isinstance(chosen, int) else GraphView(self.graphs, chosen)

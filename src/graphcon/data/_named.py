@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from typing import overload
 
 import torch
 from torch_geometric.data import Data
@@ -13,7 +14,7 @@ from torch_geometric.utils import to_undirected
 
 from graphcon.data import _protocols, _store, embedded
 from graphcon.data._catalogue import NamedSet, describe
-from graphcon.data._dataset import GraphDataset
+from graphcon.data._dataset import GraphDataset, GraphView
 from graphcon.data._protocols import Protocol, Raw
 from graphcon.data._statistics import largest_component
 from graphcon.errors import InputError
@@ -153,10 +154,14 @@ class _Joined(Sequence[Data]):
     def __len__(self) -> int:
         return self.ends[-1]
 
-    def __getitem__(self, place: int) -> Data:  # pyright: ignore[reportIncompatibleMethodOverride]  # no slices
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        place %= len(self)
+    @overload
+    def __getitem__(self, place: int) -> Data: ...
+    @overload
+    def __getitem__(self, place: slice) -> GraphView: ...
+    def __getitem__(self, place: int | slice) -> Data | GraphView:
+        if isinstance(place, slice):
+            return GraphView(self, range(len(self))[place])
+        place = range(len(self))[place]
         part = bisect_right(self.ends, place)
         return self.parts[part][place - (self.ends[part] - len(self.parts[part]))]
 
