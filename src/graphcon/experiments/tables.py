@@ -226,8 +226,8 @@ TABLES = {
             "Beyond the paper: longer training on ZINC",
             ("epochs-zinc",),
             "mae",
-            _ZINC | {"small": Budget(1, 1, 200), "paper": Budget(1, 4, 200)},
-            _epochs(20, 50, 100, 200),
+            _ZINC | {"small": Budget(1, 1, 400), "paper": Budget(1, 4, 400)},
+            _epochs(20, 50, 100, 200, 400),
             "epochs",
         ),
         Table(

@@ -115,16 +115,19 @@ def _as_good_as_any(judged: list[Case], where: str = "") -> Claim:
 
 
 def _half_the_error(judged: list[Case], longer: Cells, spent: str) -> Claim:
-    """Beside the table of all rows, GraphCON-GCN is judged by the longest training of both."""
-    text, most = "On ZINC GraphCON halves the error of the layer it wraps", TABLES["epochs-zinc"].points[-1].label
+    """Beside the table of all rows, GraphCON-GCN is judged by the longest training that both have had."""
+    text, table = "On ZINC GraphCON halves the error of the layer it wraps", TABLES["epochs-zinc"]
     pairs = [
         (case.place.model, case.cell, case.layer[1])
         for case in judged
         if case.table.name == "zinc" and case.layer is not None
     ]
-    last = {place.model: cell for place, cell in longer.items() if place.point == most and cell.n}
-    if "graphcon-gcn" in last and "gcn" in last:
-        pairs.append((f"after {most} graphcon-gcn", last["graphcon-gcn"], last["gcn"]))
+    for point in reversed(table.points):
+        rows = preferred(table, {place: cell for place, cell in longer.items() if place.point == point.label})
+        cells = {model: cell for (_, model), (_, cell) in rows.items()}
+        if {"graphcon-gcn", "gcn"} <= cells.keys():
+            pairs.append((f"after {point.label} graphcon-gcn", cells["graphcon-gcn"], cells["gcn"]))
+            break
     told = ", ".join(
         f"{model} {cell.mean:.3f} where its layer has {layer.mean:.3f} ({cell.mean / layer.mean:.2f} times)"
         for model, cell, layer in pairs
