@@ -13,11 +13,15 @@ from graphcon.training.config import OptimizerConfig, ScheduleConfig
 
 
 def build_optimizer(config: OptimizerConfig, model: Module) -> Optimizer:
-    """The optimiser of a recipe for the weights of a model."""
+    """The optimiser of a recipe for the weights of a model.
+
+    It steps all weights together (``foreach``). On a CPU torch would step them one by one, which gives the same to the
+    last bit and takes longer.
+    """
     if config.name == "sgd":
-        return SGD(_groups(config, model), config.lr, config.momentum, weight_decay=config.weight_decay)
+        return SGD(_groups(config, model), config.lr, config.momentum, weight_decay=config.weight_decay, foreach=True)
     method = {"adam": Adam, "adamw": AdamW, "adamax": Adamax}[config.name]
-    return method(_groups(config, model), config.lr, weight_decay=config.weight_decay)
+    return method(_groups(config, model), config.lr, weight_decay=config.weight_decay, foreach=True)
 
 
 def _groups(config: OptimizerConfig, model: Module) -> list[dict[str, Any]]:
