@@ -21,6 +21,7 @@ from torch_geometric.nn import (
 )
 
 from graphcon import GraphCON, kernels
+from graphcon.kernels import _runtime
 from graphcon.models import StackNet
 
 from graphs import random_graph
@@ -279,3 +280,11 @@ def test_a_layer_that_drops_all_its_edges_takes_its_own_path():
     x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
     layer = GATConv(CHANNELS, CHANNELS, dropout=1.0)
     torch.testing.assert_close(kernels.call(layer, x, edge_index), layer(x, edge_index))
+
+
+@pytest.mark.parametrize("name", ["gin", "cheb", "sage max", "transformer beta"])
+def test_kernels_that_do_a_part_of_a_layer_are_for_graphs_that_are_worth_it(name: str, monkeypatch):
+    monkeypatch.setattr(_runtime, "LEAST_WORK", 50 * CHANNELS)
+    layer, x = build(name), torch.randn(NODES, CHANNELS)
+    assert kernels.bind(layer, x, (random_graph(NODES, 9),), {}) is None
+    assert kernels.bind(layer, x, (random_graph(NODES, 500),), {}) is not None

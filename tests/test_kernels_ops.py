@@ -142,7 +142,7 @@ def test_the_plain_path_gives_the_same(name: str, dropout: float, monkeypatch):
 @pytest.mark.parametrize("loops", [True, False])
 def test_the_structure_is_an_op_and_has_a_plain_twin(loops: bool):
     edge_index = torch.tensor([[0, 3, 3, 1, 4, 4, 0, 2], [1, 3, 3, 1, 0, 0, 1, 4]])
-    opcheck(csr, (edge_index, 6, loops))
+    opcheck(csr.op, (edge_index, 6, loops))
     for found, expected in zip(csr(edge_index, 6, loops), plain_csr(edge_index, 6, loops), strict=True):
         assert torch.equal(found, expected)
 
@@ -163,8 +163,8 @@ def _rows(dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, tuple[Ten
 def test_propagation_is_an_op_with_all_its_derivatives(monkeypatch):
     x, edge, rows = _rows()
     g = torch.randn_like(x, requires_grad=True)
-    opcheck(propagate, (x, edge, *rows))
-    opcheck(edge_products, (g, x, *rows))
+    opcheck(propagate.op, (x, edge, *rows))
+    opcheck(edge_products.op, (g, x, *rows))
     assert gradcheck(lambda x, edge: propagate(x, edge, *rows), (x, edge))
     assert gradgradcheck(lambda x, edge: propagate(x, edge, *rows), (x, edge))
     found = propagate(x, edge, *rows), edge_products(g, x, *rows)
@@ -176,7 +176,7 @@ def test_the_maximum_is_an_op_with_all_its_derivatives(monkeypatch):
     graph = Graph(*csr(torch.cat([EDGES, EDGES[:, :3]], 1), NODES + 1, False))  # edges twice, and a node alone
     rows = graph.ptr, graph.col, graph.tptr, graph.trow
     x = torch.randn(NODES + 1, CHANNELS, dtype=torch.float64, requires_grad=True)
-    opcheck(maximum, (x, *rows))
+    opcheck(maximum.op, (x, *rows))
     assert gradcheck(lambda x: maximum(x, *rows)[0], (x,))
     assert gradgradcheck(lambda x: maximum(x, *rows)[0], (x,))
     out = maximum(x, *rows)
@@ -192,7 +192,7 @@ def test_the_elementwise_step_is_an_op_with_all_its_derivatives(act: str, monkey
     z, x, y = (torch.randn(NODES, CHANNELS, dtype=torch.float64, requires_grad=True) for _ in range(3))
     alpha, gamma = (torch.rand(CHANNELS, dtype=torch.float64, requires_grad=True) for _ in range(2))
     rest = torch.tensor(11), act, 1.0, 0.3, 0.5
-    opcheck(oscillate, (z, x, y, alpha, gamma, *rest))
+    opcheck(oscillate.op, (z, x, y, alpha, gamma, *rest))
     assert gradcheck(lambda *given: oscillate(*given, *rest)[:2], (z, x, y, alpha, gamma), fast_mode=True)
     assert gradgradcheck(lambda *given: oscillate(*given, *rest)[:2], (z, x, y, alpha, gamma), fast_mode=True)
     found = oscillate(z, x, y, alpha, gamma, *rest)

@@ -1,4 +1,5 @@
 import copy
+from typing import get_args, get_overloads, get_type_hints
 
 import pytest
 import torch
@@ -332,3 +333,10 @@ def test_half_precision_stays_half_and_autocast_keeps_the_state_in_float32(x):
     assert GraphCON(gcn().bfloat16(), 3)(x.bfloat16(), ring()).dtype is torch.bfloat16
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert GraphCON(gcn(), 3)(x, ring()).dtype is torch.float32
+
+
+@pytest.mark.parametrize("method", [GraphCON.trajectory, GraphCON.states], ids=["trajectory", "states"])
+def test_a_type_checker_is_told_whether_velocities_come_too(method):
+    told = [get_type_hints(way) for way in get_overloads(method)]
+    assert [str(hints["return"]).count("Tensor") for hints in told] == [1, 2]
+    assert [get_args(hints["return_velocity"]) for hints in told] == [(False,), (True,)]

@@ -5,6 +5,14 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from graphcon import couplings as couplings
+    from graphcon import data as data
+    from graphcon import diagnostics as diagnostics
+    from graphcon import integrators as integrators
+    from graphcon import kernels as kernels
+    from graphcon import memory as memory
+    from graphcon import models as models
+    from graphcon import stability as stability
     from graphcon.conformance import CouplingReport, check_coupling
     from graphcon.divergence import DivergenceError, detect_divergence
     from graphcon.errors import InputError

@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast, overload
 
 import torch
 from torch import Tensor
@@ -149,6 +149,16 @@ class GraphCON(Module):
         x, y = run(walk, state, self.steps, self, self._by_name(args, kwargs))[:2]
         return (x, y) if return_velocity else x
 
+    @overload
+    def trajectory(
+        self, x: Tensor, *args: Any, y: Tensor | None = ..., return_velocity: Literal[False] = ..., **kwargs: Any
+    ) -> Tensor: ...
+
+    @overload
+    def trajectory(
+        self, x: Tensor, *args: Any, y: Tensor | None = ..., return_velocity: Literal[True], **kwargs: Any
+    ) -> tuple[Tensor, Tensor]: ...
+
     @torch.no_grad()
     def trajectory(
         self, x: Tensor, *args: Any, y: Tensor | None = None, return_velocity: bool = False, **kwargs: Any
@@ -165,6 +175,16 @@ class GraphCON(Module):
         states = list(self.states(x, *args, y=y, return_velocity=True, **kwargs))
         xs = torch.stack([x for x, _ in states])
         return (xs, torch.stack([y for _, y in states])) if return_velocity else xs
+
+    @overload
+    def states(
+        self, x: Tensor, *args: Any, y: Tensor | None = ..., return_velocity: Literal[False] = ..., **kwargs: Any
+    ) -> Iterator[Tensor]: ...
+
+    @overload
+    def states(
+        self, x: Tensor, *args: Any, y: Tensor | None = ..., return_velocity: Literal[True], **kwargs: Any
+    ) -> Iterator[tuple[Tensor, Tensor]]: ...
 
     def states(
         self, x: Tensor, *args: Any, y: Tensor | None = None, return_velocity: bool = False, **kwargs: Any

@@ -13,6 +13,8 @@ from torch.autograd import forward_ad
 
 # A thread is worth its waking from about this many multiplications on.
 _WORK_PER_THREAD = 100_000
+#: Where the kernels do but a part of a layer, calling them pays from about this many multiplications a step on.
+LEAST_WORK = 60_000
 
 _has_numba = importlib.util.find_spec("numba") is not None
 _switched_off = 0
@@ -60,6 +62,22 @@ def transformed() -> bool:
     if torch._C._is_tracing():
         return True
     return forward_ad._current_level >= 0 or torch._C._functorch.peek_interpreter_stack() is not None  # pyright: ignore  # torch has no public name for it
+
+
+def is_traced() -> bool:
+    """Whether a program is being made, and what there is are not the values."""
+    return torch.compiler.is_compiling() or torch._C._is_tracing() or torch._C._len_torch_dispatch_stack() > 0
+
+
+def pays(edge_index: Tensor, x: Tensor, share: float = 1.0) -> bool:
+    """Whether a graph is large enough for kernels that do but a part of a layer; a program is for graphs of any size.
+
+    Args:
+        edge_index: The edges.
+        x: The state.
+        share: How much of the layer's time they can save, roughly, in comparison with others.
+    """
+    return is_traced() or share * edge_index.size(1) * x.size(1) >= LEAST_WORK
 
 
 @contextmanager

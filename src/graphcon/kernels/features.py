@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels import _runtime
-from graphcon.kernels.structure import is_traced, known
+from graphcon.kernels.structure import known
 
 # Below this size, or above this share of entries that are not zero, the dense product is as good.
 SMALLEST = 1 << 16
@@ -79,7 +79,7 @@ class _Product(torch.autograd.Function):
 def _can_be_sparse(x: Tensor, weight: Tensor) -> bool:
     return (
         _runtime.enabled()
-        and not is_traced()
+        and not _runtime.is_traced()
         and not _runtime.transformed()
         and x.dim() == 2
         and x.numel() >= SMALLEST

@@ -6,10 +6,11 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels import _runtime
+from graphcon.kernels.op import op
 from graphcon.kernels.propagate import _pairs
 
 
-@torch.library.custom_op("graphcon::maximum", mutates_args=())
+@op("graphcon::maximum")
 def maximum(x: Tensor, ptr: Tensor, col: Tensor, tptr: Tensor, trow: Tensor) -> tuple[Tensor, Tensor]:
     """The largest ``x_j`` of every row per channel (zero without edges), and how many edges have it."""
     x = x.contiguous()
@@ -25,7 +26,7 @@ def maximum(x: Tensor, ptr: Tensor, col: Tensor, tptr: Tensor, trow: Tensor) -> 
     return out, ties.index_add(0, row, (x[col] == out[row]).to(x.dtype))
 
 
-@torch.library.custom_op("graphcon::maximum_backward", mutates_args=())
+@op("graphcon::maximum_backward")
 def maximum_backward(
     g: Tensor, x: Tensor, out: Tensor, ties: Tensor, ptr: Tensor, col: Tensor, tptr: Tensor, trow: Tensor
 ) -> Tensor:

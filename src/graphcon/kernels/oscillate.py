@@ -2,15 +2,17 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from graphcon.kernels import _runtime, plain
 from graphcon.kernels.counter import threshold
+from graphcon.kernels.op import op
 from graphcon.kernels.plan import ACTIVATIONS, Plan
 
 
-@torch.library.custom_op("graphcon::oscillate", mutates_args=())
+@op("graphcon::oscillate")
 def oscillate(
     z: Tensor, x: Tensor, y: Tensor, alpha: Tensor, gamma: Tensor, seed: Tensor, act: str, act_leak: float,
     dropout: float, dt: float,
@@ -40,20 +42,21 @@ def oscillate(
 
     z, x, y = z.contiguous(), x.contiguous(), y.contiguous()
     xo, yo, slope = (torch.empty_like(x) for _ in range(3))
-    number = x.numpy().dtype.type
+    state = x.numpy()
+    nodes, channels, number = *state.shape, state.dtype.type
     # A graph without edges, whose linear term is z.
-    ptr, none = torch.zeros(len(x) + 1, dtype=torch.int32).numpy(), torch.empty(0, dtype=torch.int32).numpy()
-    val, bias = x.new_empty(0).numpy(), x.new_zeros(1, x.size(1)).numpy()
-    with _runtime.threads(x.numel()):
+    ptr, none = np.zeros(nodes + 1, dtype=np.int32), np.empty(0, dtype=np.int32)
+    val, bias = np.empty(0, dtype=number), np.zeros((1, channels), dtype=number)
+    with _runtime.threads(state.size):
         aggregate_and_step(
-            ptr, none, val, 1, number(1), z.numpy(), 0, x.size(1), True, 0, bias, x.numpy(), y.numpy(), alpha.numpy(),
+            ptr, none, val, 1, number(1), z.numpy(), 0, channels, True, 0, bias, state, y.numpy(), alpha.numpy(),
             gamma.numpy(), number(dt), ACTIVATIONS[act], number(act_leak), threshold(dropout),
             number(1 / (1 - dropout)), int(seed), xo.numpy(), yo.numpy(), slope.numpy(),
         )  # fmt: skip
     return xo, yo, slope
 
 
-@torch.library.custom_op("graphcon::oscillate_backward", mutates_args=())
+@op("graphcon::oscillate_backward")
 def oscillate_backward(
     gx: Tensor, gy: Tensor, slope: Tensor, alpha: Tensor, gamma: Tensor, dt: float
 ) -> tuple[Tensor, Tensor, Tensor]:

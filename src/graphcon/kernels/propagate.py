@@ -6,10 +6,11 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels import _runtime
+from graphcon.kernels.op import op
 from graphcon.kernels.structure import Graph
 
 
-@torch.library.custom_op("graphcon::propagate", mutates_args=())
+@op("graphcon::propagate")
 def propagate(
     x: Tensor, edge: Tensor, ptr: Tensor, col: Tensor, slot: Tensor, tptr: Tensor, trow: Tensor, tslot: Tensor
 ) -> Tensor:
@@ -39,7 +40,7 @@ def propagate(
     return out
 
 
-@torch.library.custom_op("graphcon::edge_products", mutates_args=())
+@op("graphcon::edge_products")
 def edge_products(
     g: Tensor, x: Tensor, ptr: Tensor, col: Tensor, slot: Tensor, tptr: Tensor, trow: Tensor, tslot: Tensor
 ) -> Tensor:

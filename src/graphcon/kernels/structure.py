@@ -13,6 +13,7 @@ from torch_geometric import EdgeIndex
 
 from graphcon._validation import check_edge_index
 from graphcon.kernels import _runtime
+from graphcon.kernels.op import op
 
 #: Slots are counted in 32 bits.
 MOST_SLOTS = 2**31 - 1
@@ -48,7 +49,7 @@ class Graph(_Parts):
         return torch.cat([per_edge, added, torch.zeros_like(added)])[self.edge]
 
 
-@torch.library.custom_op("graphcon::csr", mutates_args=())
+@op("graphcon::csr")
 def csr(edge_index: Tensor, nodes: int, loops: bool) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Sorts edges by target and by source. With `loops` every node has exactly one self-loop, the last it came with."""
     check_edge_index(edge_index, nodes)  # the loops look at nothing twice: an edge to nowhere would end the process
@@ -162,14 +163,9 @@ _known: dict[int, Known] = {}
 _lock = threading.RLock()
 
 
-def is_traced() -> bool:
-    """Whether a program is being made, and what there is are not the values."""
-    return torch.compiler.is_compiling() or torch._C._is_tracing() or torch._C._len_torch_dispatch_stack() > 0
-
-
 def constant(value: float, length: int, like: Tensor) -> Tensor:
     """A vector of equal numbers, not to be written to."""
-    return like.new_full((length,), value) if is_traced() else _constant(value, length, like.dtype)
+    return like.new_full((length,), value) if _runtime.is_traced() else _constant(value, length, like.dtype)
 
 
 @lru_cache
@@ -183,7 +179,7 @@ def known(edge_index: Tensor) -> Known | Unknown:
 
     The content is looked at every time: a change through NumPy or ``.data`` leaves no trace in a tensor's version.
     """
-    if is_traced():
+    if _runtime.is_traced():
         return Unknown()
     content, key = _content(edge_index), id(edge_index)
     with _lock:

@@ -18,9 +18,10 @@ from torch import Tensor
 
 from graphcon.kernels import _compiled, _runtime, plain
 from graphcon.kernels._compiled import NEED_EDGE
+from graphcon.kernels.op import is_many
 from graphcon.kernels.packing import Packed, back_in_torch, pack, packed, unpacked
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import Graph, is_traced
+from graphcon.kernels.structure import Graph
 from graphcon.kernels.workspace import scratch
 
 
@@ -253,7 +254,7 @@ class EagerWalk(torch.autograd.Function):
         x, y, edge, seeds, saved, theta, *parameters = ctx.saved_tensors
         steps, plan, need, wanted = ctx.steps, ctx.plan, ctx.need, ctx.needs_input_grad
         whole, wanted_parameters = len(parameters) > 1, wanted[8:]
-        if torch.is_grad_enabled() or any(map(_is_many, (gx, gy, gtheta, gedge))):
+        if torch.is_grad_enabled() or any(map(is_many, (gx, gy, gtheta, gedge))):
             with torch.enable_grad():
                 theta = pack(plan, x.size(1), parameters) if whole else theta
                 inputs, asked = (x, y, theta, edge), (*wanted[:2], any(wanted_parameters), wanted[2])
@@ -273,14 +274,6 @@ class EagerWalk(torch.autograd.Function):
         return *found, None, None, None, None, None, *into
 
 
-_BATCHED: Any = torch._C._parse_dispatch_key("Batched")  # torch has no public name for it
-
-
-def _is_many(g: Tensor | None) -> bool:
-    """Whether it stands for many gradients at once, as of a whole Jacobian."""
-    return g is not None and torch._C._dispatch_keys(g).has(_BATCHED)
-
-
 def _given(g: Tensor | None, like: Tensor) -> Tensor:
     return torch.zeros_like(like, memory_format=torch.contiguous_format) if g is None else g
 
@@ -296,7 +289,7 @@ def take_steps(
     steps: int, plan: Plan, need: int,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """:func:`walk`, by the shortest way, from all parts of theta or from theta."""
-    if is_traced():
+    if _runtime.is_traced():
         p, whole = plan, len(parameters) > 1
         theta = pack(plan, x.size(1), parameters) if whole else parameters[0]
         results = walk(
@@ -309,7 +302,7 @@ def take_steps(
 
 def pack_once(plan: Plan, channels: int, parts: Sequence[Tensor]) -> Tensor:
     """Theta, for a walk that is cut: all its parts share one."""
-    if is_traced():
+    if _runtime.is_traced():
         return pack(plan, channels, parts)
     return Packed.apply(plan, channels, *parts)  # pyright: ignore  # apply has no annotation
 

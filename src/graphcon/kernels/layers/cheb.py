@@ -5,13 +5,14 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import ChebConv
 
+from graphcon.kernels import _runtime
 from graphcon.kernels.propagate import propagate, rows_of
 from graphcon.kernels.structure import Graph, known
 
 
 def bind(
     layer: ChebConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None, batch: Tensor | None = None
-) -> Callable[[Tensor], Tensor]:
+) -> Callable[[Tensor], Tensor] | None:
     r"""ChebConv: the polynomials on the kernels, and one product with all of them side by side.
 
     .. math::
@@ -19,6 +20,8 @@ def bind(
 
     The layer looks at ``batch`` only where the largest eigenvalue of every graph is given, which is not covered.
     """
+    if not _runtime.pays(edge_index, x):
+        return None
     about, nodes = known(edge_index), x.size(0)
     graph = about.graph(edge_index, nodes, True)
 

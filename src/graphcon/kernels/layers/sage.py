@@ -4,6 +4,7 @@ from torch import Tensor
 from torch_geometric.nn import SAGEConv
 from torch_geometric.nn.aggr import MaxAggregation, MeanAggregation, SumAggregation
 
+from graphcon.kernels import _runtime
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.maximum import maximum
 from graphcon.kernels.plan import Plan
@@ -38,7 +39,9 @@ def bind(layer: SAGEConv, x: Tensor, edge_index: Tensor) -> Callable[[Tensor], T
     return Coupling(plan, weight, graph, bias=layer.lin_l.bias, edge=edge)
 
 
-def _bind_max(layer: SAGEConv, x: Tensor, edge_index: Tensor) -> Callable[[Tensor], Tensor]:
+def _bind_max(layer: SAGEConv, x: Tensor, edge_index: Tensor) -> Callable[[Tensor], Tensor] | None:
+    if not _runtime.pays(edge_index, x):
+        return None
     graph = known(edge_index).graph(edge_index, x.size(0), False)
 
     def coupling(x: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import TransformerConv
 
+from graphcon.kernels import _runtime
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.layers.edges import given_as_expected
 from graphcon.kernels.plan import Plan
@@ -15,7 +16,7 @@ def bind(
     layer: TransformerConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None
 ) -> Callable[[Tensor], Tensor] | None:
     """PyG's transformer layer: heads, concat or mean, attention dropout, edge features, the skip connection, beta."""
-    if not given_as_expected(edge_attr, layer.edge_dim):
+    if not given_as_expected(edge_attr, layer.edge_dim) or (layer.beta and not _runtime.pays(edge_index, x)):
         return None
     graph = known(edge_index).graph(edge_index, x.size(0), False)
     edge = None if layer.lin_edge is None else graph.spread(layer.lin_edge(edge_attr), 0.0)
