@@ -19,6 +19,7 @@ from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError, LossError, ProcessError
 from graphcon.training import arguments
 from graphcon.training.config import DataConfig, Metric, Recipe
+from graphcon.training.interrupt import heed_sigterm
 
 ABOUT = "Deep graph networks of coupled oscillators."
 #: The commands in the order in which one meets them.
@@ -674,6 +675,7 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     _leave_cores_to_others()
     _tell_what_takes_long()
+    heed_sigterm()
     if argv == ["--version"]:
         print(f"graphcon {__version__}")
         return 0
