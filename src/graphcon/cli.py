@@ -1,6 +1,7 @@
 """The command line: parse, call, print. What the commands do lives in the other rooms."""
 
 import errno
+import io
 import logging
 import os
 import sys
@@ -656,6 +657,13 @@ def _leave_cores_to_others() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
 
 
+def _print_anywhere() -> None:
+    """Lets signs that a terminal does not know stand there by their numbers, in place of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 class _Told(logging.Handler):
     """What the package logs, as that a large table is being read, beside the answers."""
 
@@ -675,6 +683,7 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     _leave_cores_to_others()
     _tell_what_takes_long()
+    _print_anywhere()
     heed_sigterm()
     if argv == ["--version"]:
         print(f"graphcon {__version__}")
