@@ -16,6 +16,7 @@ from rich.text import Text
 
 from graphcon import __version__
 from graphcon._console import make_console, say
+from graphcon._files import cache_folder
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError, LossError, ProcessError
 from graphcon.training import arguments
@@ -711,8 +712,16 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise
-        print(f"graphcon: {error.filename or 'output'}: {error.strerror}. {UNWRITABLE[error.errno]}", file=sys.stderr)
+        print(f"graphcon: {error.filename or 'output'}: {error.strerror}. {_cure(error)}", file=sys.stderr)
         return 2
+
+
+def _cure(error: OSError) -> str:
+    """What helps where a file cannot be written; where the cache lies is not what an option says."""
+    cache = cache_folder()
+    if error.filename and (cache.is_relative_to(error.filename) or Path(error.filename).is_relative_to(cache)):
+        return "Set GRAPHCON_CACHE to a folder that you may write to"
+    return UNWRITABLE[error.errno or 0]
 
 
 if __name__ == "__main__":
