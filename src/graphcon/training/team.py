@@ -4,7 +4,7 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -103,7 +103,7 @@ def study_of(trials: Trials, known: Sequence[Any], sampler: Any = None) -> Any:
     return study
 
 
-def direction(trials: Trials) -> str:
+def direction(trials: Trials) -> Literal["minimize", "maximize"]:
     """What Optuna is to do with the metric."""
     return "minimize" if trials.metric in measures.SMALLER_IS_BETTER else "maximize"
 

@@ -58,7 +58,7 @@ def _kept(**options: Any) -> Any:
     """
 
     def compiled(function: Any) -> Any:
-        dispatcher = numba.njit(**_OPTIONS, **options)(function)
+        dispatcher: Any = numba.njit(**_OPTIONS, **options)(function)
         if _FOLDER is not None:
             before, settings.CACHE_DIR = settings.CACHE_DIR, str(_FOLDER)
             try:
