@@ -10,6 +10,7 @@ import torch
 from lightning_fabric import Fabric
 
 from graphcon._files import write_json, write_whole
+from graphcon._processes import leave_with_parent
 from graphcon._ranges import check_ranges
 from graphcon.data import GraphDataset, TableSchema
 from graphcon.errors import InputError
@@ -137,6 +138,8 @@ def make_fabric(recipe: Recipe) -> Fabric:
             f"trainer.accelerator = {trainer.accelerator!r}, devices = {trainer.devices}: {error}"
         ) from None
     fabric.launch()
+    if not fabric.is_global_zero:
+        leave_with_parent()
     return fabric
 
 
