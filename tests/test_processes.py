@@ -81,6 +81,21 @@ def test_processes_die_with_the_one_that_started_them(begun):
     until(lambda: not any(map(lives, processes)))
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see whether a process lives")
+def test_one_of_several_devices_leaves_when_the_first_has_died():
+    waiting = (
+        "import os, time; from graphcon._processes import leave_with_parent; leave_with_parent(); "
+        "print(os.getpid(), flush=True); time.sleep(600)"
+    )
+    first = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {waiting!r}])"
+    program = subprocess.Popen([sys.executable, "-c", first], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert program.stdout is not None
+    other = int(program.stdout.readline())
+    program.kill()
+    program.wait()
+    until(lambda: not lives(other))
+
+
 def test_ctrl_c_lets_what_is_under_way_finish_and_says_so_once(begun):
     program, folder = begun
     os.killpg(program.pid, signal.SIGINT)

@@ -5,6 +5,8 @@ import io
 import json
 import math
 import os
+import secrets
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,8 +16,23 @@ from graphcon.errors import InputError
 
 
 def cache_folder() -> Path:
-    """Where this package may write: ``$GRAPHCON_CACHE``, or ``~/.cache/graphcon``."""
-    return Path(os.environ.get("GRAPHCON_CACHE") or Path.home() / ".cache" / "graphcon")
+    """Where this package may write: ``$GRAPHCON_CACHE``, or ``~/.cache/graphcon``.
+
+    The user of a container may have no home: then it is a folder among the temporary ones.
+
+    Raises:
+        InputError: That folder is somebody else's, who could put anything into it.
+    """
+    if told := os.environ.get("GRAPHCON_CACHE"):
+        return Path(told)
+    try:
+        return Path.home() / ".cache" / "graphcon"
+    except RuntimeError:
+        place = Path(tempfile.gettempdir()) / f"graphcon-{os.getuid()}"
+        place.mkdir(mode=0o700, exist_ok=True)
+        if place.stat().st_uid != os.getuid():
+            raise InputError(f"{place}: belongs to another user. Set GRAPHCON_CACHE to a folder of your own") from None
+        return place
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -25,18 +42,27 @@ def write_whole(path: Path, content: str | bytes) -> None:
         OSError: It cannot be written; the error names the file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    # In two containers that share a folder, two processes may have the same id.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{secrets.randbelow(10**6):06}")
     try:
-        with temporary.open("wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:  # a full disk does not say for which file
-        raise OSError(error.errno, error.strerror, str(path)) from None
+        with naming(path):
+            with temporary.open("wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors within this context name the file: a full disk does not say for which one it is."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def write_json(path: Path, values: Any) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -28,8 +29,9 @@ def told_to_stop() -> bool:
 class Processes:
     """Processes that are started once and take work until the context is left.
 
-    Ctrl-C is for the caller alone. When it stops, what is under way is asked to come to an end by
-    :func:`told_to_stop`, and waited for; a second Ctrl-C ends the processes at once, and so does the caller's death.
+    Ctrl-C, and SIGTERM where it stands for it, are for the caller alone. When it stops, what is under way is asked to
+    come to an end by :func:`told_to_stop`, and waited for; a second Ctrl-C ends the processes at once, and so does the
+    caller's death.
 
     Args:
         workers: Their number.
@@ -59,9 +61,9 @@ class Processes:
         Raises:
             ProcessError: A process was ended from outside.
         """
-        with _no_interrupt():
-            futures = {self._pool.submit(function, *job): key for key, job in jobs.items()}
         try:
+            with _no_interrupt():
+                futures = {self._pool.submit(function, *job): key for key, job in jobs.items()}
             for future in as_completed(futures):
                 yield futures[future], future.result()
         except BrokenProcessPool:
@@ -78,6 +80,18 @@ class Processes:
             except KeyboardInterrupt:
                 self._ours.close()
             raise
+
+
+def leave_with_parent() -> None:
+    """Ends this process soon after the one that started it has died, for which it might wait without end."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def in_processes(

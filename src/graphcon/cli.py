@@ -1,6 +1,7 @@
 """The command line: parse, call, print. What the commands do lives in the other rooms."""
 
 import errno
+import io
 import logging
 import os
 import sys
@@ -15,10 +16,12 @@ from rich.text import Text
 
 from graphcon import __version__
 from graphcon._console import make_console, say
+from graphcon._files import cache_folder
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError, LossError, ProcessError
 from graphcon.training import arguments
 from graphcon.training.config import DataConfig, Metric, Recipe
+from graphcon.training.interrupt import heed_sigterm
 
 ABOUT = "Deep graph networks of coupled oscillators."
 #: The commands in the order in which one meets them.
@@ -655,6 +658,13 @@ def _leave_cores_to_others() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
 
 
+def _print_anywhere() -> None:
+    """Lets signs that a terminal does not know stand there by their numbers, in place of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 class _Told(logging.Handler):
     """What the package logs, as that a large table is being read, beside the answers."""
 
@@ -674,6 +684,8 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     _leave_cores_to_others()
     _tell_what_takes_long()
+    _print_anywhere()
+    heed_sigterm()
     if argv == ["--version"]:
         print(f"graphcon {__version__}")
         return 0
@@ -700,8 +712,16 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise
-        print(f"graphcon: {error.filename or 'output'}: {error.strerror}. {UNWRITABLE[error.errno]}", file=sys.stderr)
+        print(f"graphcon: {error.filename or 'output'}: {error.strerror}. {_cure(error)}", file=sys.stderr)
         return 2
+
+
+def _cure(error: OSError) -> str:
+    """What helps where a file cannot be written; where the cache lies is not what an option says."""
+    cache = cache_folder()
+    if error.filename and (cache.is_relative_to(error.filename) or Path(error.filename).is_relative_to(cache)):
+        return "Set GRAPHCON_CACHE to a folder that you may write to"
+    return UNWRITABLE[error.errno or 0]
 
 
 if __name__ == "__main__":

@@ -226,6 +226,16 @@ def test_a_download_completes_a_folder_that_lacks_files(publisher, tmp_path, mon
     assert data.load("texas").data.num_edges == 325
 
 
+def test_what_a_stop_left_of_a_set_that_was_being_prepared_is_made_anew(benchmark_root, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHCON_CACHE", str(tmp_path))
+    before = data.load("texas", root=benchmark_root).data
+    for file in tmp_path.rglob("processed/*.pt"):
+        file.write_bytes(file.read_bytes()[:100])
+    after = data.load("texas", root=benchmark_root).data
+    assert torch.equal(after.x, before.x)
+    assert torch.equal(after.edge_index, before.edge_index)
+
+
 def test_a_data_set_can_be_sent_to_another_process(benchmark_root):
     dataset = pickle.loads(pickle.dumps(data.load("citeseer", benchmark_root)))
     assert dataset.with_split(3).split.seed == 3

@@ -8,6 +8,7 @@ import pytest
 
 from folders import contents
 from graphcon.cli import main
+from graphcon.errors import InputError
 from graphcon.training import run
 from graphcon.training.config import DataConfig, ModelConfig, Recipe, TrainerConfig
 from graphcon.training.folder import RunFolder
@@ -100,6 +101,45 @@ def test_a_damaged_line_of_the_log_is_told_and_going_on_drops_it(place: Path, li
     assert f"run/log.jsonl, line {len(lines) + 1}: is not what was written there" in capsys.readouterr().err
     assert main(["train", "--resume", "run"]) == 0
     assert log.read_bytes().splitlines() == lines
+
+
+def test_a_damaged_line_amid_the_log_takes_no_other_line_with_it(place: Path):
+    log = place / "log.jsonl"
+    lines = log.read_bytes().splitlines()
+    log.write_bytes(b"\n".join([lines[0], b"\0\0\0", *lines[2:]]))
+    assert main(["train", "--resume", "run"]) == 0
+    assert log.read_bytes().splitlines() == [lines[0], *lines[2:]]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_a_full_disk_is_told_with_the_file_there_was_no_room_for(tmp_path: Path):
+    folder = RunFolder(tmp_path)
+    folder.log_file = Path("/dev/full")
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        folder.log({"epoch": 1})
+
+
+def test_a_run_that_goes_on_with_other_versions_says_so(place: Path, capsys):
+    file = place / "environment.json"
+    assert main(["train", "--resume", "run"]) == 0
+    assert "other versions" not in capsys.readouterr().out
+    told = json.loads(file.read_text())
+    told["packages"] |= {"torch": "1.13.0", "left": "2.0"}
+    file.write_text(json.dumps(told))
+    assert main(["train", "--resume", "run"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "it began with other versions, and may not come to the same bits: torch 1.13.0 -> " in out
+    assert "left 2.0 -> none" in out
+    file.write_text("[]")
+    assert main(["train", "--resume", "run"]) == 0
+
+
+def test_of_two_that_begin_a_run_at_the_same_time_the_second_writes_nothing(tmp_path: Path):
+    with RunFolder(tmp_path).held():
+        before = contents(tmp_path)
+        with pytest.raises(InputError, match="another process is training this run"):
+            run.train(TINY, tmp_path)
+        assert contents(tmp_path) == before
 
 
 def test_several_runs_with_damaged_metrics_say_which(tmp_path: Path, monkeypatch, capsys):

@@ -17,6 +17,7 @@ from graphcon.errors import InputError
 from graphcon.models import GraphCONNet
 from graphcon.training.batches import Batches
 from graphcon.training.config import DataConfig
+from graphcon.training.folder import RunFolder
 
 
 def test_a_model_of_ones_own_is_fitted_by_the_same_loop():
@@ -161,3 +162,10 @@ def test_a_bare_oscillator_is_fitted_too():
     data = _small_graph()
     data.y = torch.arange(60) % 5
     assert graphcon.fit(GraphCON(GCNConv(5, 5), 2), data, epochs=2).epochs == 2
+
+
+def test_a_folder_is_for_one_training_at_a_time(tmp_path: Path):
+    from torch_geometric.nn.models import GCN
+
+    with RunFolder(tmp_path).held(), pytest.raises(InputError, match="another process is training this run"):
+        graphcon.fit(GCN(1433, 4, 1, 7), graphcon.data.load("cora"), epochs=1, out=tmp_path)

@@ -130,6 +130,9 @@ def test_a_measure_is_kept_where_the_run_has_ended(tiny: Recipe, tmp_path: Path)
     write_json(file, {**told, "test": {}})
     assert main(["evaluate", str(tmp_path / "run")]) == 0
     assert json.loads(file.read_text()) == told
+    before = file.stat()
+    assert main(["evaluate", str(tmp_path / "run")]) == 0
+    assert file.stat() == before  # one may measure what one may not write to
     file.unlink()  # as a run that was stopped
     assert main(["evaluate", str(tmp_path / "run")]) == 0
     assert not file.exists()

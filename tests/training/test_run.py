@@ -168,7 +168,8 @@ def test_a_run_killed_at_a_random_moment_goes_on_to_the_same_bits(tiny: Recipe, 
     assert _everything(tmp_path / "killed") == _everything(tmp_path / "undisturbed")
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(tiny: Recipe, tmp_path: Path):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_who_is_asked_to_stop_saves_and_says_how_to_go_on(tiny: Recipe, tmp_path: Path, how: signal.Signals):
     recipe = replace(tiny, trainer=replace(tiny.trainer, epochs=100_000, patience=0))
     (tmp_path / "r.toml").write_text(recipes.to_toml(recipe))
     command = [sys.executable, "-m", "graphcon.cli", "train", str(tmp_path / "r.toml"), "--out", str(tmp_path / "run")]
@@ -176,7 +177,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tiny: Recipe, tmp_path: Path):
     log = tmp_path / "run/log.jsonl"
     while process.poll() is None and (not log.exists() or log.read_text().count("\n") < 3):
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(how)
     out, error = process.communicate(timeout=60)
     assert process.returncode == 130, error
     assert (

@@ -2,8 +2,10 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import optuna
 import pytest
 
 from folders import contents
@@ -95,45 +97,86 @@ def test_finalists_are_trained_once_more_with_other_seeds_which_decide(tiny: Rec
     assert [one["value"] for one in kept["finalists"]] == [one.value for one in found.finalists]
 
 
-def test_processes_that_search_together_find_what_this_one_finds_two_at_a_time(
-    tiny: Recipe, tmp_path: Path, monkeypatch
-):
-    recipe = replace(
-        tiny,
-        trainer=replace(tiny.trainer, epochs=3),
-        search={"optimizer.lr": {"low": 0.001, "high": 0.1, "log": True}, "model.alpha": {"low": 0.0, "high": 1.0}},
-    )
+class Here:
+    """Stands for the processes of a search: this one does their work, the last trial first, and may die on its way."""
 
+    dies_at: tuple[int, ...] = ()
+
+    def __init__(self, workers: int):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def each(self, function, jobs):
+        for key, job in sorted(jobs.items(), reverse=True):  # who is faster makes no difference
+            if key in self.dies_at:
+                raise KeyboardInterrupt
+            yield key, function(*job)
+
+
+@pytest.fixture
+def pair(tiny: Recipe) -> Recipe:
+    """A search in which every trial is drawn anew."""
+    search = {"optimizer.lr": {"low": 0.001, "high": 0.1, "log": True}, "model.alpha": {"low": 0.0, "high": 1.0}}
+    return replace(tiny, trainer=replace(tiny.trainer, epochs=1), search=search)
+
+
+def test_processes_that_search_together_find_what_this_one_finds_two_at_a_time(
+    pair: Recipe, tmp_path: Path, monkeypatch
+):
     def search(name: str, **others) -> tune.Tuned:
-        return tune.tune(recipe, tmp_path / name, 5, splits=(0, 1), finalists=2, workers=2, **others)
+        return tune.tune(pair, tmp_path / name, 5, splits=(0, 1), finalists=2, workers=2, **others)
 
     told: list[str] = []
     together = search("together", tell=told.append)
     assert {f"trial {n}" for n in range(5)} < {line.split("  ")[0] for line in told}
     assert f"trial {together.finalists[0].trial} once more  val accuracy {together.value:.4f}" in told
 
-    class Here:
-        def __init__(self, workers: int):
-            pass
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-        def each(self, function, jobs):
-            for key, job in sorted(jobs.items(), reverse=True):  # who is faster makes no difference
-                if key == 2 and dies:
-                    raise KeyboardInterrupt
-                yield key, function(*job)
-
     monkeypatch.setattr(team, "Processes", Here)
-    dies = True
+    monkeypatch.setattr(Here, "dies_at", (2,))
     with pytest.raises(KeyboardInterrupt):
         search("here")
-    dies = False
+    monkeypatch.setattr(Here, "dies_at", ())
     assert search("here") == together
+
+
+def test_a_search_of_several_at_a_time_loses_none_that_has_ended_and_goes_on_as_if_nothing_had_been(
+    pair: Recipe, tmp_path: Path, monkeypatch
+):
+    drawn: list[tuple[float, float]] = []
+
+    def value(_, changes, *rest) -> float:
+        drawn.append((changes["optimizer.lr"], changes["model.alpha"]))
+        return changes["optimizer.lr"] - (changes["model.alpha"] - 0.3) ** 2
+
+    # The sampler learns from what it knows only after ten trials: so that two know less than one, it learns at once.
+    knowing = partial(optuna.samplers.TPESampler, n_startup_trials=1)
+    monkeypatch.setattr(optuna.samplers, "TPESampler", knowing)
+    monkeypatch.setattr(team, "Processes", Here)
+    monkeypatch.setattr(trials.Trials, "_value", value)
+    whole = tune.tune(pair, tmp_path / "whole", 6, workers=2)
+    expected = sorted(drawn)
+    for dies_at in ((0,), (2,), (5,), (4, 5)):
+        drawn.clear()
+        out = tmp_path / f"dies at {dies_at}"
+        monkeypatch.setattr(Here, "dies_at", dies_at)
+        with pytest.raises(KeyboardInterrupt):
+            tune.tune(pair, out, 6, workers=2)
+        monkeypatch.setattr(Here, "dies_at", ())
+        assert tune.tune(pair, out, 6, workers=2) == whole
+        assert sorted(drawn) == expected  # each once
+    for lines in range(2, len((tmp_path / "whole/study.log").read_bytes().splitlines())):
+        cut = tmp_path / f"{lines} lines"
+        cut.mkdir()
+        kept = (tmp_path / "whole/study.log").read_bytes().splitlines(keepends=True)[:lines]
+        (cut / "study.log").write_bytes(b"".join(kept))  # as a machine leaves it that dies while results are written
+        assert tune.tune(pair, cut, 6, workers=2) == whole
+    assert tune.tune(pair, tmp_path / "longer", 3, workers=2).trials == 3
+    assert tune.tune(pair, tmp_path / "longer", 6, workers=2) == whole
 
 
 def test_own_tables_are_searched_without_a_recipe(own: Path, monkeypatch, capsys):

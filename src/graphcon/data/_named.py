@@ -1,5 +1,6 @@
 """Reads a named set: found or fetched, by PyG's own class, and split by its protocol."""
 
+import shutil
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
@@ -123,18 +124,25 @@ def _read_files(named: NamedSet, root: str | Path | None, download: bool) -> tup
     _store.verify(named, raw)
     place = _store.reader_root(named, raw)
     with _store.locked(place):
-        if named.sizes is None:
-            graphs = [_reader(named)(str(place), **_arguments(named))[0]]
-            return _dataset(named, graphs), Raw(graphs)
-        graphs, sizes = _read_parts(named, place)
+        prepared = [*place.rglob("processed")]
+        try:
+            graphs, sizes = _read_parts(named, place)
+        except Exception:  # whatever PyTorch makes of a file that a sudden stop or a full disk cut short
+            if not prepared:
+                raise
+            for folder in prepared:
+                shutil.rmtree(folder)
+            graphs, sizes = _read_parts(named, place)
     if sizes != named.sizes:
         raise InputError(f"{raw}: {sizes} graphs for training, validation and test, {named.sizes} are published.")
     return _dataset(named, graphs), Raw(graphs, sizes)
 
 
-def _read_parts(named: NamedSet, place: Path) -> tuple[Sequence[Data], tuple[int, int, int]]:
-    """The graphs of a set that PyG keeps as several data sets, one after another."""
+def _read_parts(named: NamedSet, place: Path) -> tuple[Sequence[Data], tuple[int, int, int] | None]:
+    """The graphs of a set, one after another where PyG keeps them as several, and how many there are in each part."""
     reader = _reader(named)
+    if named.sizes is None:
+        return [reader(str(place), **_arguments(named))[0]], None
     if named.name == "mnist-superpixels":
         from graphcon.data.superpixels import with_centroid
 

@@ -104,7 +104,7 @@ def reader_root(named: NamedSet, raw: Path) -> Path:
 @cache
 def published_checksums() -> dict[str, dict[str, str]]:
     """SHA-256 of the published raw files, by set and file, for the sets where they are known."""
-    return json.loads(files("graphcon.data").joinpath("checksums.json").read_text())
+    return json.loads(files("graphcon.data").joinpath("checksums.json").read_text(encoding="utf-8"))
 
 
 def verify(named: NamedSet, raw: Path, recorded: dict[str, str] | None = None) -> None:
@@ -178,7 +178,7 @@ def _recorded(raw: Path) -> dict[str, str]:
     if not record.is_file():
         return {}
     try:
-        return dict(json.loads(record.read_text()))
+        return dict(json.loads(record.read_text(encoding="utf-8")))
     except (ValueError, TypeError):
         raise InputError(
             f"{record}: is damaged, it must hold the checksum of every file beside it. Delete the folder {raw} to have "

@@ -46,7 +46,7 @@ class SuperpixelGraphs(Sequence[Data]):
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         try:
-            facts = json.loads((self.folder / "build.json").read_text())
+            facts = json.loads((self.folder / "build.json").read_text(encoding="utf-8"))
             self.adjacency: _slic.Adjacency = facts["adjacency"]
             self.sizes: tuple[int, int, int] = tuple(facts["sizes"])
             self._open()

@@ -169,7 +169,7 @@ def _in_a_process(cell: Cell, recipe: Recipe, out: Path, threads: int) -> Row | 
 
 def _row(file: Path) -> Row:
     try:
-        return Row(**numbers(json.loads(file.read_text())))
+        return Row(**numbers(json.loads(file.read_text(encoding="utf-8"))))
     except (TypeError, ValueError):
         raise InputError(
             f"{file}: is not what was written there. Delete it: the same command measures the run again"

@@ -79,7 +79,7 @@ def _left_out(file: Path, cells: dict[Cell, Recipe]) -> list[str]:
     if not file.exists():
         return []
     try:
-        with file.open() as lines:
+        with file.open(encoding="utf-8") as lines:
             before = [Cell(row["model"], int(row["depth"]), int(row["seed"])) for row in csv.DictReader(lines)]
     except (KeyError, TypeError, ValueError, csv.Error):
         raise InputError(

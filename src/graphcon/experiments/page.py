@@ -17,7 +17,7 @@ from graphcon.experiments.verdict import verdicts
 @cache
 def notes() -> dict[str, Any]:
     """What a reader must know, by its place on the page; of ``pictures`` and ``tables`` by name."""
-    return tomllib.loads((files("graphcon.experiments") / "notes.toml").read_text())
+    return tomllib.loads((files("graphcon.experiments") / "notes.toml").read_text(encoding="utf-8"))
 
 
 def write_page(out: Path, page: Path) -> None:

@@ -135,7 +135,7 @@ def facts(out: Path, name: str) -> dict[str, Any]:
     if not file.exists():
         return {}
     try:
-        told = json.loads(file.read_text())
+        told = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
         told = None
     if not isinstance(told, dict) or told.get("budget") not in BUDGETS:

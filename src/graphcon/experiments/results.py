@@ -61,7 +61,7 @@ def read(path: Path) -> list[Run]:
     if not path.exists():
         return []
     try:
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             lines = list(csv.DictReader(file))
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read ({error}). Move it") from None

@@ -334,7 +334,7 @@ def variant_of(name: str, dataset: str, model: str) -> str:
 @cache
 def printed() -> dict[str, Any]:
     """All figures of the paper, by table, data set and row."""
-    return tomllib.loads((files("graphcon.experiments") / "paper.toml").read_text())
+    return tomllib.loads((files("graphcon.experiments") / "paper.toml").read_text(encoding="utf-8"))
 
 
 def paper_figure(table: str, dataset: str, model: str, point: str = "") -> tuple[float, float | None] | None:

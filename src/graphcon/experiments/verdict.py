@@ -84,7 +84,7 @@ def _stay_apart(file: Path) -> Claim:
     if not file.exists():
         return Claim(text, "not measured", "graphcon reproduce energy")
     curves: dict[str, list[float]] = {}
-    with file.open(newline="") as lines:
+    with file.open(newline="", encoding="utf-8") as lines:
         for line in csv.DictReader(lines):
             curves.setdefault(line["network"], []).append(float(line["median"]))
     left = {name: curve[-1] / curve[0] for name, curve in curves.items()}

@@ -191,10 +191,11 @@ def _recipes(runs: list[Evidence]) -> list[Block]:
     for run in runs:
         path = run.folder.path
         again = f"graphcon train {path / 'recipe.toml'} --out {path}-again\ngraphcon report {path}-again"
-        environment = run.folder.environment_file.read_text() if run.folder.environment_file.exists() else "not kept"
+        file = run.folder.environment_file
+        environment = file.read_text(encoding="utf-8") if file.exists() else "not kept"
         inner: list[Block] = [
             Code("The command that makes it again", again),
-            Code("The recipe, resolved", run.folder.recipe_file.read_text()),
+            Code("The recipe, resolved", run.folder.recipe_file.read_text(encoding="utf-8")),
             Code("The environment it ran in", environment),
         ]
         blocks += inner if len(runs) == 1 else [Group(str(path), inner)]

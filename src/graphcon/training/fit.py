@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -102,7 +102,8 @@ def fit(
     recipe = recipes.replace(Recipe(), {field: value for field, value in told.items() if value is not None})
     folder = None if out is None else _folder(Path(out), model, dataset, recipe)
     fabric = _fabric(accelerator, precision)
-    with gently(), _own_random_numbers(fabric):
+    kept = nullcontext() if folder is None else folder.held()
+    with kept, gently(), _own_random_numbers(fabric):
         return fit_loop(model, dataset, TaskSpec.of(dataset), recipe, fabric, folder, reporter)
 
 
@@ -185,7 +186,7 @@ def _folder(path: Path, model: Module, dataset: GraphDataset, recipe: Recipe) ->
     }
     path.mkdir(parents=True, exist_ok=True)
     file = path / "fit.json"
-    before = json.loads(file.read_text()) if file.exists() else told
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else told
     other = [what for what in told if before.get(what) != told[what]]
     if other:
         raise InputError(

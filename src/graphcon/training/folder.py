@@ -17,7 +17,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from graphcon._files import defined, held, numbers, write_json, write_whole
+from graphcon._files import defined, held, naming, numbers, write_json, write_whole
 from graphcon.errors import InputError
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
@@ -104,6 +104,17 @@ class RunFolder:
                     file.unlink()
             yield
 
+    def other_versions(self) -> list[str]:
+        """A note where packages are not those that the run began with; nothing where that is not known."""
+        try:
+            before = dict(json.loads(self.environment_file.read_text(encoding="utf-8"))["packages"])
+        except (OSError, KeyError, TypeError, ValueError):
+            return []
+        now = _versions()
+        names = [name for name in before | now if before.get(name) != now.get(name)]
+        changes = ", ".join(f"{name} {before.get(name, 'none')} -> {now.get(name, 'none')}" for name in names)
+        return [f"it began with other versions, and may not come to the same bits: {changes}."] if names else []
+
     def recipe(self) -> Recipe:
         """The resolved recipe of the run."""
         return recipes.load(self.recipe_file)
@@ -115,7 +126,7 @@ class RunFolder:
             InputError: It is not there or damaged.
         """
         try:
-            values = json.loads(file.read_text())
+            values = json.loads(file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise InputError(f"{file}: is missing. Let the run finish: graphcon train --resume {self.named}") from None
         except (OSError, ValueError) as error:
@@ -153,6 +164,9 @@ class RunFolder:
 
     def save_checkpoint(self, state: dict[str, Any]) -> None:
         """Keeps everything that going on needs; metrics of older weights go."""
+        if self.log_file.exists():  # where the power fails, the log must not lack epochs that are not done again
+            with naming(self.log_file), self.log_file.open("ab") as file:
+                os.fsync(file.fileno())
         self.metrics_file.unlink(missing_ok=True)
         content = io.BytesIO()
         torch.save(state, content)
@@ -195,7 +209,7 @@ class RunFolder:
 
     def log(self, record: dict[str, Any]) -> None:
         """Adds a line to the log."""
-        with self.log_file.open("a") as file:
+        with naming(self.log_file), self.log_file.open("a") as file:
             file.write(json.dumps(defined(record)) + "\n")
 
     def records(self) -> list[dict[str, Any]]:
@@ -240,21 +254,25 @@ class RunFolder:
                 if json.loads(line)["epoch"] <= epochs:
                     kept.append(line + b"\n")
             except (KeyError, TypeError, ValueError):  # half a line, written when the machine died
-                break
+                continue
         write_whole(self.log_file, b"".join(kept))
 
 
 def environment() -> dict[str, Any]:
     """What a result may depend on beside the recipe: versions, the machine, the commit."""
-    packages = ("graphcon", "torch", "torch-geometric", "numpy", "numba", "torchmetrics", "lightning-fabric")
     return {
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
         "processors": os.cpu_count(),
         "threads": torch.get_num_threads(),
-        "packages": {name: found for name in packages if (found := _version(name)) is not None},
+        "packages": _versions(),
         "commit": _commit(),
     }
+
+
+def _versions() -> dict[str, str]:
+    packages = ("graphcon", "torch", "torch-geometric", "numpy", "numba", "torchmetrics", "lightning-fabric")
+    return {name: found for name in packages if (found := _version(name)) is not None}
 
 
 def _version(package: str) -> str | None:

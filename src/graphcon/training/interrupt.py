@@ -1,10 +1,10 @@
-"""Ctrl-C asks the loop to finish its epoch, save and stop; a second one stops at once."""
+"""Ctrl-C asks the loop to finish its epoch, save and stop; a second one stops at once. So does SIGTERM."""
 
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from graphcon._processes import told_to_stop
@@ -21,12 +21,11 @@ def stop_requested() -> bool:
 def gently() -> Iterator[None]:
     """Within this context the first Ctrl-C is a request; it is left to Python elsewhere and in other threads.
 
-    A process that ignores Ctrl-C goes on to do so.
+    So is SIGTERM where it stands for Ctrl-C, as it does for the commands; what ends a process or is ignored stays so.
     """
     global _requested
     _requested = False
-    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    if ignored or threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
 
@@ -35,11 +34,22 @@ def gently() -> Iterator[None]:
         if _requested:
             raise KeyboardInterrupt
         _requested = True
-        print("\nFinishing the epoch, then saving; Ctrl-C again stops at once.", file=sys.stderr, flush=True)
+        with suppress(OSError):  # the terminal may have gone
+            print("\nFinishing the epoch, then saving; Ctrl-C again stops at once.", file=sys.stderr, flush=True)
 
-    before = signal.signal(signal.SIGINT, ask)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    heeded = {number: handler for number, handler in before.items() if callable(handler)}
     try:
+        for number in heeded:
+            signal.signal(number, ask)
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in heeded.items():
+            signal.signal(number, handler)
         _requested = False
+
+
+def heed_sigterm() -> None:
+    """A system that ends a process, as clusters and containers do, is heeded like a user who presses Ctrl-C."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)

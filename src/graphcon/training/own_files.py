@@ -53,7 +53,7 @@ def fingerprints(config: DataConfig) -> dict[str, str]:
 def kept(run: Path) -> dict[str, str]:
     """The fingerprints that a run folder keeps; none in an old one."""
     try:
-        return json.loads((run / "model.json").read_text()).get("files", {})
+        return json.loads((run / "model.json").read_text(encoding="utf-8")).get("files", {})
     except (FileNotFoundError, AttributeError, ValueError):
         return {}
 

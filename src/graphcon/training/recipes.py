@@ -38,7 +38,7 @@ def load(name: str | Path) -> Recipe:
             raise InputError(f"no recipe is called {str(name)!r}. {hint}See: graphcon recipes, or name a .toml file")
         path = known[str(name)]
     try:
-        return from_dict(tomllib.loads(path.read_text()), str(path))
+        return from_dict(tomllib.loads(path.read_text(encoding="utf-8")), str(path))
     except FileNotFoundError:
         raise InputError(
             f"{path}: there is no such file. Name a .toml file, or a recipe of: graphcon recipes"
@@ -74,7 +74,7 @@ def holds_search(folder: Path) -> bool:
 
 def summary(path: Path) -> str:
     """The first comment of a recipe: what it is."""
-    first = path.read_text().splitlines()[0]
+    first = path.read_text(encoding="utf-8").splitlines()[0]
     return first.removeprefix("#").strip() if first.startswith("#") else ""
 
 

@@ -10,6 +10,7 @@ import torch
 from lightning_fabric import Fabric
 
 from graphcon._files import write_json, write_whole
+from graphcon._processes import leave_with_parent
 from graphcon._ranges import check_ranges
 from graphcon.data import GraphDataset, TableSchema
 from graphcon.errors import InputError
@@ -65,6 +66,8 @@ def train(
         )
     if recipe.data.batching == "vr-gcn" and recipe.trainer.precision != "32-true":
         raise InputError(f"trainer.precision = {recipe.trainer.precision!r}: vr-gcn computes in 32-true only")
+    if resume:
+        dataset = replace(dataset, notes=(*dataset.notes, *RunFolder(out).other_versions()))
     if schema is not None:
         dataset = replace(dataset, notes=(*dataset.notes, *_unused_columns(schema, recipe.model)))
     spec = TaskSpec.of(dataset)
@@ -76,11 +79,14 @@ def train(
     if not resume:
         rehearse(model, dataset, spec, recipe, fabric)
     folder = RunFolder(out)
-    if fabric.is_global_zero:
-        folder = RunFolder.open(out) if resume else RunFolder.create(out, recipe)
+    if fabric.is_global_zero and not resume:
+        folder.check_free()
+        out.mkdir(parents=True, exist_ok=True)
     with folder.held() if fabric.is_global_zero else nullcontext():
         told = None
         if fabric.is_global_zero:
+            if not resume:  # of two that begin at the same time, the first has the folder
+                RunFolder.create(out, recipe)
             write_whole(folder.recipe_file, recipes.to_toml(recipe))
             write_json(folder.model_file, _description(recipe, spec, schema))
             told = reporter(recipe, dataset, spec, model) if reporter is not None else None
@@ -132,6 +138,8 @@ def make_fabric(recipe: Recipe) -> Fabric:
             f"trainer.accelerator = {trainer.accelerator!r}, devices = {trainer.devices}: {error}"
         ) from None
     fabric.launch()
+    if not fabric.is_global_zero:
+        leave_with_parent()
     return fabric
 
 

@@ -4,7 +4,7 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -34,21 +34,21 @@ class Team:
     def __init__(self, trials: Trials, processes: Processes | None, threads: int, tell: Tell | None):
         self.trials, self.processes, self.threads, self.tell = trials, processes, threads, tell
 
-    def ended(self, settings: Settings, known: Sequence[Any]) -> dict[int, Ended]:
-        """How trials end, by their numbers.
+    def ended(self, settings: Settings, known: Sequence[Any]) -> Iterator[tuple[int, Ended]]:
+        """Yields how trials end, by their numbers, as they are done.
 
         Args:
             settings: Their settings.
-            known: The trials that are complete.
+            known: The trials before them, whose median decides whether one is given up.
         """
         if self.processes is None:
             stop = _by_the_median(self.trials, known)
-            return {n: self.trials.ended(changes, f"trial {n}", stop) for n, changes in settings.items()}
-        found = {}
+            for n, changes in settings.items():
+                yield n, self.trials.ended(changes, f"trial {n}", stop)
+            return
         for n, ended in self.processes.each(_ended, self._jobs(settings, known)):
-            found[n] = ended
             self._tell(f"trial {n}", ended.value, {"PRUNED": "given up", "FAIL": "failed"}.get(ended.state, ""))
-        return found
+            yield n, ended
 
     def once_more(self, settings: Settings) -> Iterator[tuple[int, float | None]]:
         """Yields what trials come to with other seeds, by their numbers, as they are done."""
@@ -86,22 +86,31 @@ def team(trials: Trials, workers: int, tell: Tell | None = None) -> Iterator[Tea
         yield Team(trials, processes, threads_each(workers), tell)
 
 
-def pruner(alone: bool) -> Any:
-    """Gives up what is worse than the median of the trials before it."""
-    from optuna.pruners import MedianPruner
+def study_of(trials: Trials, known: Sequence[Any], sampler: Any = None) -> Any:
+    """A study that knows these trials and no others.
 
-    return MedianPruner(n_startup_trials=5, n_warmup_steps=20 if alone else 1)
-
-
-def _by_the_median(trials: Trials, known: Sequence[Any]) -> Stop:
-    """Whether to give a trial up, as Optuna would say that knew these trials alone."""
+    Args:
+        trials: What a trial is.
+        known: Trials that have ended.
+        sampler: Draws the next one.
+    """
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    direction = "minimize" if trials.metric in measures.SMALLER_IS_BETTER else "maximize"
-    study = optuna.create_study(direction=direction, pruner=pruner(trials.alone))
+    pruner = optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=20 if trials.alone else 1)
+    study = optuna.create_study(direction=direction(trials), sampler=sampler, pruner=pruner)
     study.add_trials(known)
-    trial = study.ask()
+    return study
+
+
+def direction(trials: Trials) -> Literal["minimize", "maximize"]:
+    """What Optuna is to do with the metric."""
+    return "minimize" if trials.metric in measures.SMALLER_IS_BETTER else "maximize"
+
+
+def _by_the_median(trials: Trials, known: Sequence[Any]) -> Stop:
+    """Whether to give a trial up: where it is worse than the median of those that are known."""
+    trial = study_of(trials, known).ask()
 
     def stop(step: int, value: float) -> bool:
         trial.report(value, step)

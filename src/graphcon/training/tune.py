@@ -9,15 +9,14 @@ from typing import Any
 
 from graphcon._files import write_json, write_whole
 from graphcon.errors import InputError
-from graphcon.training import metrics as measures
 from graphcon.training import recipes
 from graphcon.training.batches import mix
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.loop import Reporter
 from graphcon.training.search_space import Range, check_networks, own_settings, space_of, usual_search
-from graphcon.training.team import Team, Tell, pruner, team
-from graphcon.training.trials import Trials
+from graphcon.training.team import Team, Tell, direction, study_of, team
+from graphcon.training.trials import Ended, Trials
 
 #: From so many trials on it is told how much a setting matters; of fewer it is mostly chance.
 TELLING = 10
@@ -90,43 +89,60 @@ def tune(
         folder.check_free()
     out.mkdir(parents=True, exist_ok=True)
     with folder.held("searching there"), team(trained, workers, tell) as trainers:
-        study = _study(optuna, folder, trained)
-        found = _outcome(optuna, study, trained, folder)
-        number = len(_finished(study))
-        while number < trials:
-            numbers = range(number, min(number + workers, trials))
-            drawn = {n: _drawn(optuna, study, recipe, space, n) for n in numbers}
-            ended = trainers.ended({n: trial.params for n, trial in drawn.items()}, _complete(study))
-            for n, trial in drawn.items():
-                for step, value in ended[n].steps.items():
-                    trial.report(value, step)
-                study.tell(trial, ended[n].value, optuna.trial.TrialState[ended[n].state])
-            found = _outcome(optuna, study, trained, folder)
-            number += len(drawn)
+        journal = _journal(optuna, folder, trained)
+        done = _done(journal)
+        found = _outcome(optuna, done, trained, folder)
+        for first in range(0, trials, workers):  # trials that run together know those before the first of them
+            missing = [n for n in range(first, min(first + workers, trials)) if n not in done]
+            known = [done[n] for n in range(first)] if missing else []
+            drawn = {n: _drawn(optuna, known, trained, space, n) for n in missing}
+            for n, ended in trainers.ended({n: trial.params for n, trial in drawn.items()}, known):
+                done[n] = _frozen(optuna, drawn[n], ended, n)
+                journal.add_trial(done[n])
+            found = _outcome(optuna, done, trained, folder) if missing else found
         if found is None:
             raise InputError(
                 f"no trial came to its end: all {trials} failed, for the loss became infinite or the validation part "
                 f"does not define {trained.metric}. Narrow the search, or compare by another metric"
             )
-        again = _finalists(study, finalists, trainers) if finalists > 1 else []
-        return _best_of(again, study, found, folder) if again else found
+        again = _finalists(journal, done, finalists, trainers) if finalists > 1 else []
+        return _best_of(again, done, found, folder) if again else found
 
 
-def _drawn(optuna: Any, study: Any, recipe: Recipe, space: dict[str, Range], number: int) -> Any:
+def _drawn(optuna: Any, known: Sequence[Any], trained: Trials, space: dict[str, Range], number: int) -> Any:
     """The trial of a number, with its settings; the first has the recipe's own.
 
     It is drawn from its own seed and what is known by then: a search that was stopped draws what it would have drawn.
     """
+    recipe = trained.recipe
+    study = study_of(trained, known, optuna.samplers.TPESampler(seed=mix(recipe.seed, number) % (1 << 32)))
     if number == 0:
         study.enqueue_trial(own_settings(recipe, space))
-    study.sampler = optuna.samplers.TPESampler(seed=mix(recipe.seed, number) % (1 << 32))
     trial = study.ask()
     for field, told in space.items():
         told.suggest(trial, field)
     return trial
 
 
-def _check_same(study: Any, trained: Trials, out: Path) -> None:
+def _frozen(optuna: Any, drawn: Any, ended: Ended, number: int) -> Any:
+    """A trial that has ended, as the journal keeps it: in one line, which is there or is not."""
+    return optuna.trial.create_trial(
+        state=optuna.trial.TrialState[ended.state],
+        value=ended.value,
+        params=drawn.params,
+        distributions=drawn.distributions,
+        intermediate_values=ended.steps,
+        user_attrs={"number": number},
+    )
+
+
+def _done(journal: Any) -> dict[int, Any]:
+    """The trials that came to an end, by their numbers; of those that run together, any may be the first to end."""
+    ended = (trial for trial in journal.trials if trial.state.is_finished())
+    return {trial.user_attrs.get("number", place): trial for place, trial in enumerate(ended)}
+
+
+def _check_same(journal: Any, trained: Trials, out: Path) -> None:
     """Refuses to go on with a search for something else: values of different trainings cannot be compared."""
     recipe = trained.recipe
     anywhere = replace(recipe, data=replace(recipe.data, root=None), trainer=replace(recipe.trainer, threads=None))
@@ -136,29 +152,21 @@ def _check_same(study: Any, trained: Trials, out: Path) -> None:
         "seeds": trained.seeds,
         "metric": trained.metric,
     }
-    before = study.user_attrs.get("told", told)
+    before = journal.user_attrs.get("told", told)
     changed = [what for what in told if before.get(what, told[what]) != told[what]]
     if changed:
         raise InputError(
             f"{out}: holds a search with other {' and '.join(changed)}. Name another folder with --out, or delete it"
         )
-    study.set_user_attr("told", told)
+    journal.set_user_attr("told", told)
 
 
-def _finished(study: Any) -> list[Any]:
-    """The trials that came to an end; one that was interrupted counts for nothing."""
-    return [trial for trial in study.trials if trial.state.is_finished()]
-
-
-def _complete(study: Any) -> list[Any]:
-    return [trial for trial in _finished(study) if trial.state.name == "COMPLETE"]
-
-
-def _outcome(optuna: Any, study: Any, trained: Trials, folder: RunFolder) -> Tuned | None:
+def _outcome(optuna: Any, done: dict[int, Any], trained: Trials, folder: RunFolder) -> Tuned | None:
     """What has been found by now, kept in the folder; None while no trial has come to its end."""
-    states = [trial.state.name for trial in _finished(study)]
+    states = [trial.state.name for trial in done.values()]
     if "COMPLETE" not in states:
         return None
+    study = study_of(trained, [done[n] for n in sorted(done)])  # of two that are as good, the first is the best
     best, metric = recipes.replace(trained.recipe, study.best_params), trained.metric
     write_whole(folder.path / "best.toml", recipes.to_toml(best))
     importance: dict[str, float] = {}
@@ -177,15 +185,15 @@ def _outcome(optuna: Any, study: Any, trained: Trials, folder: RunFolder) -> Tun
     return Tuned(best, study.best_value, metric, len(states), states.count("PRUNED"), states.count("FAIL"), importance)
 
 
-def _finalists(study: Any, many: int, trainers: Team) -> list[Finalist]:
+def _finalists(journal: Any, done: dict[int, Any], many: int, trainers: Team) -> list[Finalist]:
     """The best trials with what they come to once more, the best first; what is known is not trained again."""
-    larger = study.direction.name == "MAXIMIZE"
-    complete = {n: trial for n, trial in enumerate(_finished(study)) if trial.state.name == "COMPLETE"}
+    larger = journal.direction.name == "MAXIMIZE"
+    complete = {n: done[n] for n in sorted(done) if done[n].state.name == "COMPLETE"}
     best = sorted(complete, key=lambda n: complete[n].value, reverse=larger)[:many]
-    missing = {n: complete[n].params for n in best if _once_more(n) not in study.user_attrs}
+    missing = {n: complete[n].params for n in best if _once_more(n) not in journal.user_attrs}
     for n, value in trainers.once_more(missing):
-        study.set_user_attr(_once_more(n), value)
-    again = {n: study.user_attrs[_once_more(n)] for n in best}  # what fails with another seed is no finalist
+        journal.set_user_attr(_once_more(n), value)
+    again = {n: journal.user_attrs[_once_more(n)] for n in best}  # what fails with another seed is no finalist
     finalists = [Finalist(n, complete[n].value, value) for n, value in again.items() if value is not None]
     return sorted(finalists, key=lambda finalist: finalist.value, reverse=larger)
 
@@ -195,34 +203,33 @@ def _once_more(number: int) -> str:
     return f"once more, trial {number}"
 
 
-def _best_of(finalists: list[Finalist], study: Any, found: Tuned, folder: RunFolder) -> Tuned:
+def _best_of(finalists: list[Finalist], done: dict[int, Any], found: Tuned, folder: RunFolder) -> Tuned:
     """What was found where the best trials were trained once more, kept in the folder."""
     best = finalists[0]
-    parameters = _finished(study)[best.trial].params
+    parameters = done[best.trial].params
     recipe = recipes.replace(found.recipe, parameters)
     write_whole(folder.path / "best.toml", recipes.to_toml(recipe))
     told = {"value": best.value, "parameters": parameters, "finalists": [asdict(finalist) for finalist in finalists]}
-    write_json(folder.path / "study.json", json.loads((folder.path / "study.json").read_text()) | told)
+    write_json(folder.path / "study.json", json.loads((folder.path / "study.json").read_text(encoding="utf-8")) | told)
     return replace(found, recipe=recipe, value=best.value, finalists=tuple(finalists))
 
 
-def _study(optuna: Any, folder: RunFolder, trained: Trials) -> Any:
-    """The study in a folder, new or resumed."""
+def _journal(optuna: Any, folder: RunFolder, trained: Trials) -> Any:
+    """The study in which a folder keeps what has ended, new or resumed."""
     file = folder.path / "study.log"
     _drop_half_a_line(file)
     # Who dies while it writes leaves this behind, and Optuna would wait for it forever.
     file.with_name("study.log.lock").unlink(missing_ok=True)
     backend = optuna.storages.journal.JournalFileBackend(str(file.absolute()))
-    study = optuna.create_study(
+    journal = optuna.create_study(
         study_name="graphcon",
         storage=optuna.storages.JournalStorage(backend),
         load_if_exists=True,
-        direction="minimize" if trained.metric in measures.SMALLER_IS_BETTER else "maximize",
-        pruner=pruner(trained.alone),
+        direction=direction(trained),
     )
-    _check_same(study, trained, folder.path)
+    _check_same(journal, trained, folder.path)
     write_whole(folder.recipe_file, recipes.to_toml(trained.recipe))
-    return study
+    return journal
 
 
 def _drop_half_a_line(file: Path) -> None:

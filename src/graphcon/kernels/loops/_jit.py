@@ -2,16 +2,20 @@
 
 import hashlib
 import importlib.util
-import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core import config, event
+from numba.core.caching import FunctionCache
 
 from graphcon._files import cache_folder
+from graphcon.errors import InputError
 
 settings: Any = config  # Numba declares none of its settings
 
@@ -27,7 +31,23 @@ _FASTMATH = {"reassoc", "contract", "nsz"}
 index = np.uintp
 
 # Division by zero gives infinity, as everywhere else, and no exception whose check every loop would pay for.
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": _FASTMATH, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": _FASTMATH, "error_model": "numpy"}
+
+
+class _Kept(FunctionCache):
+    """Compiled loops on disk: a help where they are whole and there is room, and never in the way."""
+
+    @contextmanager
+    def _guard_against_spurious_io_errors(self) -> Iterator[None]:
+        """Around all reading and writing; what fails within is compiled anew.
+
+        Numba does not wait until its files are on the disk: a machine that dies soon after leaves them empty.
+        """
+        try:
+            yield
+        except Exception:  # whatever unpickling half a file comes to
+            with suppress(OSError):
+                self.flush()
 
 
 def _kept(**options: Any) -> Any:
@@ -38,21 +58,34 @@ def _kept(**options: Any) -> Any:
     """
 
     def compiled(function: Any) -> Any:
-        before, settings.CACHE_DIR = settings.CACHE_DIR, str(_FOLDER)
-        try:
-            return numba.njit(**_OPTIONS, **options)(function)
-        finally:
-            settings.CACHE_DIR = before
+        dispatcher: Any = numba.njit(**_OPTIONS, **options)(function)
+        if _FOLDER is not None:
+            before, settings.CACHE_DIR = settings.CACHE_DIR, str(_FOLDER)
+            try:
+                dispatcher._cache = _Kept(function)
+            finally:
+                settings.CACHE_DIR = before
+        return dispatcher
 
     return compiled
 
 
-def _folder() -> Path:
-    """Where Numba is told to keep things, or beside the sources, or where this package may write."""
+def _folder() -> Path | None:
+    """Where Numba is told to keep things, or beside the sources, or where this package may write.
+
+    None where nothing can be written, as in a container that is read-only: every process then compiles for itself.
+    """
     here = Path(__file__).parent
     sources = b"".join(source.read_bytes() for source in sorted(here.glob("*.py")))
-    told = settings.CACHE_DIR or (here / "__pycache__" if os.access(here, os.W_OK) else cache_folder())
-    return Path(told) / f"kernels-{hashlib.sha256(sources).hexdigest()[:16]}"
+    name = f"kernels-{hashlib.sha256(sources).hexdigest()[:16]}"
+    places = [lambda: Path(settings.CACHE_DIR)] if settings.CACHE_DIR else [lambda: here / "__pycache__", cache_folder]
+    for place in places:
+        with suppress(OSError, InputError):
+            folder = place() / name
+            folder.mkdir(parents=True, exist_ok=True)
+            TemporaryFile(dir=folder).close()
+            return folder
+    return None
 
 
 _FOLDER = _folder()
@@ -73,7 +106,8 @@ class _Notice(event.Listener):
         if self.told or not data["dispatcher"].py_func.__module__.startswith(__package__ or ""):
             return
         self.told = True
-        print("graphcon: compiling kernels for this machine (once) ...", file=sys.stderr, flush=True)
+        often = "once" if _FOLDER else "at every start: set GRAPHCON_CACHE to a folder where they can be kept"
+        print(f"graphcon: compiling kernels for this machine ({often}) ...", file=sys.stderr, flush=True)
 
     def on_end(self, event: event.Event) -> None:
         pass
