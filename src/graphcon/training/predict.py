@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 import polars as pl
 import torch
 from torch import Tensor
@@ -51,7 +52,7 @@ def predict(
         graphs: New table of graphs, where these have the target.
 
     Returns:
-        The table, and what to know about the new data.
+        The table, in the order of the rows it answers, and what to know about the new data.
     """
     if nodes is None and edges is None and graphs is None:
         config = trained.recipe.data
@@ -71,7 +72,8 @@ def predict(
     new = _read(trained, nodes, edges, graphs, with_target=False)
     # Ids may start anew in every graph.
     ids = [new.ids] if new.graph_ids is None else [new.graph_ids, new.ids]
-    return as_table(answers(trained, new.graphs), trained.spec, ids), new.notes
+    table = as_table(answers(trained, new.graphs), trained.spec, ids)
+    return table[np.argsort(new.order)], new.notes
 
 
 def _read(trained: Trained, nodes: Path, edges: Path, graphs: Path | None, *, with_target: bool = True) -> NewData:
