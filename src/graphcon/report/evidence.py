@@ -77,7 +77,7 @@ class Evidence:
     @cached_property
     def baseline(self) -> dict[str, dict[str, float]]:
         """The metrics of the constant answer."""
-        return baseline(self.dataset, self.trained.spec)
+        return baseline(self.dataset, self.trained.spec, self.metric)
 
     @property
     def part(self) -> Part | None:

@@ -10,7 +10,7 @@ from graphcon.report.measures import MEASURES
 from graphcon.report.mistakes import mistakes
 from graphcon.report.reliance import reliance
 from graphcon.report.stability_words import stability_blocks
-from graphcon.training.baseline import NAMES
+from graphcon.training.baseline import describe
 from graphcon.training.metrics import direction, is_better, mean_and_sd
 from graphcon.training.run import PARTS, why_last
 
@@ -76,7 +76,7 @@ def _lead(kin: Kin) -> list[str]:
         spread = f" ± {_spread(members, part, metric):.4f} over {len(members)} runs" if len(members) > 1 else ""
         text = (
             f"{name}: {PARTS[part]} {metric} {value:.4f}{spread} ({direction(metric)}), {verdict} the baseline "
-            f"“{NAMES[first.trained.spec.kind]}” at {least:.4f}."
+            f"“{describe(first.trained.spec, metric)}” at {least:.4f}."
         )
         plain = _plain_kin(kin, first)
         if plain is not None:
@@ -108,7 +108,7 @@ def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
     if not parts:
         return [Words(_facts(first))]
     metrics = list(first.metrics[parts[0]])
-    constant = NAMES[first.trained.spec.kind]
+    constant = describe(first.trained.spec, first.metric)
     rows = [
         [name, PARTS[part], *(_told(members, part, metric) for metric in metrics)]
         for name, members in kin.items()
