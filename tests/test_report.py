@@ -26,7 +26,7 @@ from graphcon.report.render import render
 from graphcon.report.run_page import build_page
 from graphcon.report.scales import Scale, fit
 from graphcon.training import run
-from graphcon.training.baseline import baseline, describe
+from graphcon.training.baseline import baseline
 from graphcon.training.config import DataConfig, ModelConfig, Recipe, TrainerConfig
 from graphcon.training.folder import RunFolder
 from graphcon.training.model import build
@@ -197,7 +197,7 @@ def test_the_baseline_is_learned_on_the_training_part_alone():
     spec = TaskSpec.of(cora)
     y, split = cora.data.y, cora.split
     common = int(y[split.train].bincount().argmax())
-    found = baseline(cora, spec, "accuracy")["test"]["accuracy"]
+    found = baseline(cora, spec, "accuracy").metrics["test"]["accuracy"]
     assert found == pytest.approx(float((y[split.test] == common).float().mean()))
 
 
@@ -218,9 +218,9 @@ def test_the_baseline_of_values_is_the_number_that_is_best_by_the_metric(metric,
     molecules = load("solubility")
     constant = centre([float(graph.y) for graph in molecules.part("train")])
     errors = [float(graph.y) - constant for graph in molecules.part("test")]
-    found = baseline(molecules, TaskSpec.of(molecules), metric)["test"][metric]
-    assert found == pytest.approx(error(errors), rel=1e-4)
-    assert describe(TaskSpec.of(molecules), metric) == words
+    found = baseline(molecules, TaskSpec.of(molecules), metric)
+    assert found.words == words
+    assert found.metrics["test"][metric] == pytest.approx(error(errors), rel=1e-4)
 
 
 def test_labels_of_nodes_in_many_graphs_are_told_too():

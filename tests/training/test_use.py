@@ -398,7 +398,7 @@ def test_paths_and_commands_to_copy_are_not_broken_where_lines_are_short(
     out = str(tmp_path / ("x" * 80))
     tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
     for command, line in {
-        ("train", *tables, *SMALL, "--out", out): f"Next graphcon predict {out} --out predictions.csv",
+        ("train", *tables, *SMALL, "--out", out): f"     graphcon predict {out} --out predictions.csv",
         ("predict", out, "--out", f"{out}/answers.csv"): f"60 rows  {out}/answers.csv",
         ("report", out): f"Page  {out}/report.html",
         ("diagnose", out): f"Picture  {out}/diagnostics.png",
@@ -407,6 +407,32 @@ def test_paths_and_commands_to_copy_are_not_broken_where_lines_are_short(
     }.items():
         assert main(list(command)) == 0
         assert line in capsys.readouterr().out.splitlines()
+
+
+def test_what_a_training_reached_stands_above_what_needs_no_model(own: Path, tmp_path: Path, monkeypatch, capsys):
+    """With rare classes a high accuracy may be nothing."""
+    monkeypatch.chdir(own)
+    out = str(tmp_path / "run")
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
+    assert main(["train", *tables, *SMALL, "--out", out]) == 0
+    told = capsys.readouterr().out.splitlines()
+    reached = Evidence.gather(Path(out)).baseline.metrics["test"]
+    assert main(["evaluate", out]) == 0
+    for lines in (told, capsys.readouterr().out.splitlines()):
+        words, *numbers = next(line for line in lines if "most frequent" in line).rsplit(maxsplit=len(reached))
+        assert words.strip() == "test, always the most frequent class"
+        assert numbers == [f"{value:.4f}" for value in reached.values()]
+
+
+def test_a_training_that_was_still_improving_says_how_to_go_on(own: Path, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    line = "train --nodes nodes.csv --edges edges.csv --target label --trainer.metric log_loss --optimizer.lr 0.001"
+    assert main([*line.split(), *SMALL, "--out", str(tmp_path / "run")]) == 0
+    told = capsys.readouterr().out.splitlines()
+    epochs = json.loads((tmp_path / "run/metrics.json").read_text())["epochs"]
+    again = f"graphcon train --resume {tmp_path / 'run'} --trainer.epochs {2 * epochs}"
+    assert f"It was still improving; train on with: {again}" in told
+    assert main(again.split()[1:]) == 0
 
 
 def test_a_bar_on_a_terminal_is_called_what_the_user_calls_the_run():
@@ -525,9 +551,7 @@ def test_where_parts_are_missing_nothing_is_said_of_them(own: Path, tmp_path, mo
     out = str(tmp_path / "run")
     assert main(["train", *data.split(), *shares.split(), "--trainer.threads", "1", "--out", out]) == 0
     told = capsys.readouterr().out
-    assert ("the last epoch, 6, is kept: there is no validation part, stopped by epochs" in told) == (
-        measured != "both"
-    )
+    assert ("the last epoch, 6, is kept: there is no validation part" in told) == (measured != "both")
     assert ("no validation part, the weights of the last epoch are kept" in told) == (measured != "both")
     assert ("selected on validation" in told) == (measured == "both")
     assert ("Nothing is held out to measure on" in told) == (measured is None)
