@@ -217,8 +217,9 @@ class TableSchema:
         """The ids of what is answered, of its graphs where nodes of several graphs are, and its places in the table."""
         if self.task == "graph":
             assert self.graph is not None
-            told = graphs is not None and self.graphs is not None
-            ids = graphs.frame[self.graphs] if told else nodes.frame[self.graph].unique(maintain_order=True)
+            ids = nodes.frame[self.graph].unique(maintain_order=True)
+            if graphs is not None and self.graphs is not None:
+                ids = graphs.frame[self.graphs]
             return ids, None, np.arange(len(ids))
         ids = pl.Series("id", np.arange(nodes.frame.height)) if self.id is None else nodes.frame[self.id]
         if number is None or self.graph is None:
