@@ -79,6 +79,20 @@ def test_answers_for_nodes_of_many_graphs_name_the_graph_and_stand_in_the_order_
     assert run_on_tables.ids[:2] == [f"node 0 of graph 0{graph}", f"node 1 of graph 0{graph}"]
 
 
+def test_answers_are_written_as_the_tables_of_the_training_are(tmp_path: Path, monkeypatch):
+    """A spreadsheet that writes semicolons and decimal commas reads nothing else as a table of numbers."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"n{i};{i},5;{'uv'[i % 2]}\n" for i in range(12))
+    Path("nodes.csv").write_text("id;f;label\n" + rows)
+    Path("edges.csv").write_text("source;target\n" + "".join(f"n{i};n{i + 1}\n" for i in range(11)))
+    data = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label", "--delimiter", ";", "--decimal", ","]
+    assert main(["train", *data, *SMALL, "--out", "run"]) == 0
+    assert main(["predict", "run", "--out", "answers.csv"]) == 0
+    assert Path("answers.csv").read_text().startswith("id;predicted;probability u;probability v\nn0;")
+    answers = pl.read_csv("answers.csv", separator=";", decimal_comma=True)
+    assert (answers["probability u"] + answers["probability v"] - 1).abs().max() < 1e-5
+
+
 def test_a_recipe_for_a_named_set_is_taken_for_own_tables(own: Path, tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(own)
     tables = ["--nodes", "nodes.csv", "--edges=edges.csv", "--target", "label", "--out", str(tmp_path / "run")]

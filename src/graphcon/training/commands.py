@@ -155,8 +155,9 @@ def predict(
     """Writes the answers of a run."""
     of_training = own_files(RunFolder.open(path).recipe().data).values()
     predicting.check_target_file(out, [*filter(None, (nodes, edges, graphs)), *of_training])
-    table, notes = predicting.predict(run.load(path), nodes, edges, graphs)
-    predicting.write_table(table, out)
+    trained = run.load(path)
+    table, notes = predicting.predict(trained, nodes, edges, graphs)
+    predicting.write_table(table, out, trained.schema)
     _print_notes(notes, console)
     say(console, f"{len(table):,} rows  {out}")
 

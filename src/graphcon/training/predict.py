@@ -14,7 +14,8 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from graphcon._files import write_whole
-from graphcon.data import NewData
+from graphcon.data import NewData, TableSchema
+from graphcon.data.tables.files import typed
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.batches import apply
@@ -157,11 +158,12 @@ def check_target_file(out: Path, tables: Sequence[Path]) -> None:
             raise InputError(f"--out {out}: is the table {table}, which the answers would replace. Name another file")
 
 
-def write_table(table: pl.DataFrame, out: Path) -> None:
-    """Writes CSV or Parquet by the ending, whole or not at all."""
+def write_table(table: pl.DataFrame, out: Path, schema: TableSchema | None = None) -> None:
+    """Writes CSV or Parquet by the ending, whole or not at all; CSV as the tables of the training are written."""
     content = io.BytesIO()
     if out.suffix == ".csv":
-        table.write_csv(content)
+        delimiter = typed(schema.delimiter) if schema is not None and schema.delimiter else ","
+        table.write_csv(content, separator=delimiter, decimal_comma=schema is not None and schema.decimal == ",")
     else:
         table.write_parquet(content)
     write_whole(out, content.getvalue())

@@ -141,6 +141,11 @@ def read_file(
     return table
 
 
+def typed(delimiter: str) -> str:
+    """The character that a user has typed for: a shell passes no tab on."""
+    return "\t" if delimiter in ("\\t", "tab") else delimiter
+
+
 @cache
 def _announce(path: Path) -> None:
     size = path.stat().st_size
@@ -158,8 +163,7 @@ def _read_parquet(path: Path) -> Table:
 def _read_text(
     path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...], written: WrittenColumns, decimal: Decimal
 ) -> Table:
-    # What a shell passes on for a tab.
-    delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
+    delimiter = typed(delimiter)
     if len(delimiter) != 1:
         raise InputError(f"--delimiter {delimiter!r}: must be a single character.")
     try:
