@@ -32,16 +32,16 @@ layer = MyConv(16)
 print(graphcon.check_coupling(layer))
 
 graph = graphcon.data.load("cora").data
-x = torch.rand(graph.num_nodes, 16)
+x, edge_index = torch.rand(len(graph["x"]), 16), graph["edge_index"]
 deep = GraphCON(layer, steps=32, act="tanh")
 print(deep.stability)
 
 plain = x
 with torch.no_grad():
     for _ in range(32):
-        plain = layer(plain, graph.edge_index).tanh()
-    wrapped = deep(x, graph.edge_index)
+        plain = layer(plain, edge_index).tanh()
+    wrapped = deep(x, edge_index)
 print(
-    f"Dirichlet energy after 32 layers: plain {dirichlet_energy(plain, graph.edge_index):.1e}, "
-    f"in oscillators {dirichlet_energy(wrapped, graph.edge_index):.1e}"
+    f"Dirichlet energy after 32 layers: plain {dirichlet_energy(plain, edge_index):.1e}, "
+    f"in oscillators {dirichlet_energy(wrapped, edge_index):.1e}"
 )

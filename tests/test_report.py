@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import statistics
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -196,12 +197,30 @@ def test_the_baseline_is_learned_on_the_training_part_alone():
     spec = TaskSpec.of(cora)
     y, split = cora.data.y, cora.split
     common = int(y[split.train].bincount().argmax())
-    assert baseline(cora, spec)["test"]["accuracy"] == pytest.approx(float((y[split.test] == common).float().mean()))
+    found = baseline(cora, spec, "accuracy").metrics["test"]["accuracy"]
+    assert found == pytest.approx(float((y[split.test] == common).float().mean()))
+
+
+@pytest.mark.parametrize(
+    ("metric", "centre", "words", "error"),
+    [
+        ("mae", statistics.median, "always the median of training", lambda errors: statistics.fmean(map(abs, errors))),
+        (
+            "rmse",
+            statistics.fmean,
+            "always the mean of training",
+            lambda errors: statistics.fmean(e * e for e in errors) ** 0.5,
+        ),
+    ],
+)
+def test_the_baseline_of_values_is_the_number_that_is_best_by_the_metric(metric, centre, words, error):
+    """By the mean a model that always says the median would seem to have learned something."""
     molecules = load("solubility")
-    mean = TaskSpec.of(molecules).mean[0]
-    errors = [abs(float(graph.y) - mean) for graph in molecules.part("test")]
-    found = baseline(molecules, TaskSpec.of(molecules))["test"]["mae"]
-    assert found == pytest.approx(sum(errors) / len(errors), rel=1e-4)
+    constant = centre([float(graph.y) for graph in molecules.part("train")])
+    errors = [float(graph.y) - constant for graph in molecules.part("test")]
+    found = baseline(molecules, TaskSpec.of(molecules), metric)
+    assert found.words == words
+    assert found.metrics["test"][metric] == pytest.approx(error(errors), rel=1e-4)
 
 
 def test_labels_of_nodes_in_many_graphs_are_told_too():

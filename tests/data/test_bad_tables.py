@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zipfile
 from datetime import date, time, timedelta
 
 import polars as pl
@@ -29,6 +30,65 @@ CASES = {
         EDGES,
         [],
         ["nodes.csv, row 1: column 1 has no name"],
+    ),
+    "a title above the names": (
+        "Members of 2020\n" + NODES,
+        EDGES,
+        [],
+        ["nodes.csv, row 1: 'Members of 2020' is one field", "delete what stands above the names"],
+    ),
+    "a title above the names, with empty cells": (
+        "Members of 2020,,\n" + NODES,
+        EDGES,
+        [],
+        ["nodes.csv, row 1: column 2 has no name", "delete a title that stands above the names"],
+    ),
+    "a word to Excel above the names": (
+        "sep=;\n" + NODES.replace(",", ";"),
+        EDGES,
+        ["--delimiter", ";"],
+        ["nodes.csv, row 1: 'sep=;' is a word to Excel", "Delete this row"],
+    ),
+    "semicolons and decimal commas": (
+        NODES.replace(",", ";").replace(".5", ",5"),
+        EDGES,
+        [],
+        ["nodes.csv, row 1", "but holds semicolons", "Say --delimiter ';'"],
+    ),
+    "rows that are empty": (
+        NODES + ",,\n,,\n",
+        EDGES,
+        [],
+        ["nodes.csv, row 12, column 'id': an empty cell (2 rows in all)", "fill it in, or delete the row"],
+    ),
+    "ids in a column of another name": (
+        NODES.replace("id,", "name,"),
+        with_row(EDGES, 2, "anna,1"),
+        [],
+        ["nodes.csv has no node of that id: it has no column called id", "with --id. It has: name, f, label"],
+    ),
+    "numbers of edges with a decimal comma": (
+        NODES,
+        "source,target,sum\n" + "".join(f'{i},{(i + 1) % 10},"{i}{j},5"\n' for i in range(10) for j in [*range(8), 0]),
+        [],
+        [
+            "edges.csv, column 'sum': has",
+            "write them with a decimal point, not as 00,5, or say --decimal ,",
+            "--ignore sum",
+        ],
+    ),
+    "dates of edges in another way of writing": (
+        NODES,
+        "source,target,on\n"
+        + "".join(f"{i},{(i + 1) % 10},{j + 1}/{i + 1}/2020\n" for i in range(10) for j in [*range(8), 0]),
+        [],
+        ["edges.csv, column 'on': has", "write them as 2020-01-31, not as 1/1/2020"],
+    ),
+    "a share in percent": (
+        NODES,
+        EDGES,
+        ["--train", "60"],
+        ["--train 60, --val 0.2: a share is a number from 0 to 1"],
     ),
     "unknown id in edges": (
         NODES,
@@ -386,7 +446,7 @@ CASES = {
         NODES,
         EDGES,
         ["--train", "0.8", "--val", "0.4"],
-        ["train=0.8, val=0.4", "must not exceed 1"],
+        ["--train 0.8, --val 0.4", "both together at most 1"],
     ),
     "an ending that says nothing": (NODES, None, ["--edges", "edges.xlsx"], ["edges.xlsx"]),
     "empty column": (
@@ -428,12 +488,44 @@ def test_the_same_from_a_process_of_its_own(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("name", ["nodes.xlsx", "nodes.csv"])
+def test_a_workbook_is_called_one_and_its_cure_told(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    with zipfile.ZipFile(name, "w") as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    (tmp_path / "edges.csv").write_text(EDGES)
+    assert cli.main(["data", "--nodes", name, "--edges", "edges.csv", "--target", "label"]) == 2
+    told = capsys.readouterr().err
+    assert f"{name}: is a workbook" in told
+    assert "Save the sheet as CSV UTF-8" in told
+
+
+def test_a_table_in_the_place_of_a_recipe_is_told_its_option(capsys):
+    assert cli.main(["train", "nodes.csv", "--target", "label"]) == 2
+    assert "nodes.csv: is a table" in (told := capsys.readouterr().err)
+    assert "--nodes nodes.csv --edges FILE --target COLUMN" in told
+
+
+def test_a_graph_that_is_torn_between_parts_is_told_by_the_row_that_lies_apart(tmp_path):
+    """The nodes of graphs a and b are whole; of c the second row is in another part."""
+    parts = ["train", "train", "val", "val", "train", "test", "test", "test"]
+    rows = [f"{'aabbccdd'[i]},{i},{i},{i % 2},{part}\n" for i, part in enumerate(parts)]
+    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    nodes.write_text("graph_id,id,f,label,split\n" + "".join(rows))
+    edges.write_text("source,target\n0,1\n2,3\n")
+    with pytest.raises(InputError, match="row 7, column 'split': 'test'. Other nodes of this graph are in the train"):
+        read_tables(nodes, edges, target="label")
+
+
 def test_what_is_not_utf_8_is_told_the_row(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "nodes.csv").write_bytes(NODES.replace("4.5,u", "4.5,gr\u00fcn").encode("latin-1"))
     (tmp_path / "edges.csv").write_text(EDGES)
     assert cli.main(["data", "--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]) == 2
-    assert "nodes.csv, row 6: is not UTF-8. Save the file with that encoding." in capsys.readouterr().err
+    assert (
+        "nodes.csv, row 6: is not UTF-8. Save the file with that encoding; in Excel as CSV UTF-8."
+        in capsys.readouterr().err
+    )
 
 
 def test_a_parquet_file_that_is_none_is_refused(tmp_path, monkeypatch, capsys):

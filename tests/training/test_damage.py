@@ -181,7 +181,7 @@ def test_what_was_half_written_when_a_run_was_killed_is_cleared_away(place: Path
 def test_a_command_to_type_next_can_be_typed(place: Path, capsys):
     place.rename("my run")
     assert main(["train", "--resume", "my run"]) == 0
-    assert "Next graphcon predict 'my run' --out predictions.csv" in capsys.readouterr().out
+    assert "graphcon predict 'my run' --out predictions.csv" in capsys.readouterr().out
     Path("my run/metrics.json").unlink()
     assert main(["report", "my run"]) == 2
     assert "graphcon train --resume 'my run'" in capsys.readouterr().err

@@ -58,8 +58,8 @@ def test_the_training_graph_is_predicted_without_naming_it(own: Path, monkeypatc
     assert pl.read_parquet(own / "answers.parquet")["id"].to_list() == [f"n{i}" for i in range(60)]
 
 
-def test_answers_for_nodes_of_many_graphs_name_the_graph(tmp_path: Path, monkeypatch):
-    """Ids start anew in every graph, and rows of graphs are mixed: with the graph's id, answers can be joined."""
+def test_answers_for_nodes_of_many_graphs_name_the_graph_and_stand_in_the_order_of_the_rows(tmp_path, monkeypatch):
+    """Ids start anew in every graph, and rows of graphs are mixed."""
     monkeypatch.chdir(tmp_path)
     rows = [f"0{g},{i},{g + i},{(g + i) / 4}\n" for i in range(3) for g in range(8)]
     Path("nodes.csv").write_text("molecule,id,f,value\n" + "".join(rows))
@@ -71,11 +71,26 @@ def test_answers_for_nodes_of_many_graphs_name_the_graph(tmp_path: Path, monkeyp
     assert main(["predict", "run", "--nodes", "nodes.csv", "--edges", "edges.csv", "--out", "answers.csv"]) == 0
     answers = pl.read_csv("answers.csv", infer_schema=False)
     assert answers.columns == ["molecule", "id", "predicted value"]
-    assert answers.rows()[3][:2] == ("01", "0")
-    assert answers.select("molecule", "id").n_unique() == 24
+    assert answers.select("molecule", "id").rows() == [(f"0{g}", f"{i}") for i in range(3) for g in range(8)]
     run_on_tables = Evidence.gather(Path("run"))
+    graphs = predict.answers(run.load("run"), run_on_tables.dataset.graphs).reshape(8, 3)
+    assert answers["predicted value"].cast(float).to_list() == pytest.approx(graphs.T.flatten().tolist(), rel=1e-5)
     graph = int(run_on_tables.dataset.split.test[0])
     assert run_on_tables.ids[:2] == [f"node 0 of graph 0{graph}", f"node 1 of graph 0{graph}"]
+
+
+def test_answers_are_written_as_the_tables_of_the_training_are(tmp_path: Path, monkeypatch):
+    """A spreadsheet that writes semicolons and decimal commas reads nothing else as a table of numbers."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"n{i};{i},5;{'uv'[i % 2]}\n" for i in range(12))
+    Path("nodes.csv").write_text("id;f;label\n" + rows)
+    Path("edges.csv").write_text("source;target\n" + "".join(f"n{i};n{i + 1}\n" for i in range(11)))
+    data = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label", "--delimiter", ";", "--decimal", ","]
+    assert main(["train", *data, *SMALL, "--out", "run"]) == 0
+    assert main(["predict", "run", "--out", "answers.csv"]) == 0
+    assert Path("answers.csv").read_text().startswith("id;predicted;probability u;probability v\nn0;")
+    answers = pl.read_csv("answers.csv", separator=";", decimal_comma=True)
+    assert (answers["probability u"] + answers["probability v"] - 1).abs().max() < 1e-5
 
 
 def test_a_recipe_for_a_named_set_is_taken_for_own_tables(own: Path, tmp_path: Path, monkeypatch, capsys):
@@ -397,7 +412,7 @@ def test_paths_and_commands_to_copy_are_not_broken_where_lines_are_short(
     out = str(tmp_path / ("x" * 80))
     tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
     for command, line in {
-        ("train", *tables, *SMALL, "--out", out): f"Next graphcon predict {out} --out predictions.csv",
+        ("train", *tables, *SMALL, "--out", out): f"     graphcon predict {out} --out predictions.csv",
         ("predict", out, "--out", f"{out}/answers.csv"): f"60 rows  {out}/answers.csv",
         ("report", out): f"Page  {out}/report.html",
         ("diagnose", out): f"Picture  {out}/diagnostics.png",
@@ -406,6 +421,32 @@ def test_paths_and_commands_to_copy_are_not_broken_where_lines_are_short(
     }.items():
         assert main(list(command)) == 0
         assert line in capsys.readouterr().out.splitlines()
+
+
+def test_what_a_training_reached_stands_above_what_needs_no_model(own: Path, tmp_path: Path, monkeypatch, capsys):
+    """With rare classes a high accuracy may be nothing."""
+    monkeypatch.chdir(own)
+    out = str(tmp_path / "run")
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--target", "label"]
+    assert main(["train", *tables, *SMALL, "--out", out]) == 0
+    told = capsys.readouterr().out.splitlines()
+    reached = Evidence.gather(Path(out)).baseline.metrics["test"]
+    assert main(["evaluate", out]) == 0
+    for lines in (told, capsys.readouterr().out.splitlines()):
+        words, *numbers = next(line for line in lines if "most frequent" in line).rsplit(maxsplit=len(reached))
+        assert words.strip() == "test, always the most frequent class"
+        assert numbers == [f"{value:.4f}" for value in reached.values()]
+
+
+def test_a_training_that_was_still_improving_says_how_to_go_on(own: Path, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(own)
+    line = "train --nodes nodes.csv --edges edges.csv --target label --trainer.metric log_loss --optimizer.lr 0.001"
+    assert main([*line.split(), *SMALL, "--out", str(tmp_path / "run")]) == 0
+    told = capsys.readouterr().out.splitlines()
+    epochs = json.loads((tmp_path / "run/metrics.json").read_text())["epochs"]
+    again = f"graphcon train --resume {tmp_path / 'run'} --trainer.epochs {2 * epochs}"
+    assert f"It was still improving; train on with: {again}" in told
+    assert main(again.split()[1:]) == 0
 
 
 def test_a_bar_on_a_terminal_is_called_what_the_user_calls_the_run():
@@ -524,9 +565,7 @@ def test_where_parts_are_missing_nothing_is_said_of_them(own: Path, tmp_path, mo
     out = str(tmp_path / "run")
     assert main(["train", *data.split(), *shares.split(), "--trainer.threads", "1", "--out", out]) == 0
     told = capsys.readouterr().out
-    assert ("the last epoch, 6, is kept: there is no validation part, stopped by epochs" in told) == (
-        measured != "both"
-    )
+    assert ("the last epoch, 6, is kept: there is no validation part" in told) == (measured != "both")
     assert ("no validation part, the weights of the last epoch are kept" in told) == (measured != "both")
     assert ("selected on validation" in told) == (measured == "both")
     assert ("Nothing is held out to measure on" in told) == (measured is None)

@@ -119,8 +119,8 @@ def random_fractions(
     """
     if not (0.0 < train <= 1.0 and val >= 0.0 and train + val <= 1.0 + 1e-9):
         raise InputError(
-            f"split shares train={train:g}, val={val:g}: each must lie between 0 and 1, train above 0, and "
-            "their sum must not exceed 1."
+            f"--train {train:g}, --val {val:g}: a share is a number from 0 to 1, such as 0.6. That of training must "
+            "be above 0, and both together at most 1."
         )
     rng = _generator(seed)
     pool = np.arange(size) if candidates is None else candidates.numpy()

@@ -16,7 +16,7 @@ from graphcon.errors import InputError
 from graphcon.report.inside import table_of
 from graphcon.training import metrics as measures
 from graphcon.training import predict, recipes, run
-from graphcon.training.baseline import baseline
+from graphcon.training.baseline import Baseline, baseline
 from graphcon.training.folder import RunFolder
 from graphcon.training.run import Trained
 from graphcon.training.spec import all_targets, has_target
@@ -75,9 +75,9 @@ class Evidence:
         return table_of(self.trained.model, self.dataset, self.trained.spec, self.trained.recipe)
 
     @cached_property
-    def baseline(self) -> dict[str, dict[str, float]]:
-        """The metrics of the constant answer."""
-        return baseline(self.dataset, self.trained.spec)
+    def baseline(self) -> Baseline:
+        """The constant answer."""
+        return baseline(self.dataset, self.trained.spec, self.metric)
 
     @property
     def part(self) -> Part | None:

@@ -10,17 +10,10 @@ from graphcon.report.measures import MEASURES
 from graphcon.report.mistakes import mistakes
 from graphcon.report.reliance import reliance
 from graphcon.report.stability_words import stability_blocks
-from graphcon.training.baseline import NAMES
 from graphcon.training.metrics import direction, is_better, mean_and_sd
-from graphcon.training.run import PARTS, why_last
+from graphcon.training.run import ENDED, PARTS, why_last
 
 MOST_POINTS = 400
-#: Why a training ended, in words.
-ENDED = {
-    "epochs": "training ran to its last epoch",
-    "patience": "training stopped when validation no longer improved",
-    "learning rate": "training stopped at the smallest learning rate",
-}
 
 Kin = dict[str, list[Evidence]]
 
@@ -76,7 +69,7 @@ def _lead(kin: Kin) -> list[str]:
         spread = f" ± {_spread(members, part, metric):.4f} over {len(members)} runs" if len(members) > 1 else ""
         text = (
             f"{name}: {PARTS[part]} {metric} {value:.4f}{spread} ({direction(metric)}), {verdict} the baseline "
-            f"“{NAMES[first.trained.spec.kind]}” at {least:.4f}."
+            f"“{first.baseline.words}” at {least:.4f}."
         )
         plain = _plain_kin(kin, first)
         if plain is not None:
@@ -108,7 +101,7 @@ def _result(kin: Kin, runs: list[Evidence]) -> list[Block]:
     if not parts:
         return [Words(_facts(first))]
     metrics = list(first.metrics[parts[0]])
-    constant = NAMES[first.trained.spec.kind]
+    constant = first.baseline.words
     rows = [
         [name, PARTS[part], *(_told(members, part, metric) for metric in metrics)]
         for name, members in kin.items()
@@ -229,7 +222,7 @@ def _band_note(kin: Kin) -> str:
 
 
 def _values(members: list[Evidence], part: str, metric: str, of_baseline: bool) -> list[float]:
-    return [(run.baseline if of_baseline else run.metrics)[part][metric] for run in members]
+    return [(run.baseline.metrics if of_baseline else run.metrics)[part][metric] for run in members]
 
 
 def _mean(members: list[Evidence], part: str, metric: str, of_baseline: bool = False) -> float:

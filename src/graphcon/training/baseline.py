@@ -1,5 +1,8 @@
 """The least a model must beat: an answer that never looks at the graph."""
 
+from typing import NamedTuple
+
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -7,16 +10,17 @@ from graphcon.data import GraphDataset
 from graphcon.training import metrics as measures
 from graphcon.training.spec import TaskSpec, targets_of, training_targets
 
-NAMES = {
-    "classification": "always the most frequent class",
-    "multilabel": "every label as often as in training",
-    "regression": "always the mean of training",
-}
+
+class Baseline(NamedTuple):
+    """The constant answer that the training part alone suggests."""
+
+    words: str
+    metrics: dict[str, dict[str, float]]  # all of them, on validation and test
 
 
-def baseline(dataset: GraphDataset, spec: TaskSpec) -> dict[str, dict[str, float]]:
-    """All metrics, on validation and test, of the constant answer that the training part alone suggests."""
-    answer = _constant(training_targets(dataset), spec)
+def baseline(dataset: GraphDataset, spec: TaskSpec, metric: str) -> Baseline:
+    """The constant that is best by the metric that models are selected by."""
+    words, answer = _constant(training_targets(dataset), spec, metric)
     result = {}
     for part in ("val", "test"):
         if len(getattr(dataset.split, part)):
@@ -24,12 +28,16 @@ def baseline(dataset: GraphDataset, spec: TaskSpec) -> dict[str, dict[str, float
             collection = measures.build_metrics(spec)
             measures.update(collection, spec, answer.expand(len(y), -1), y)
             result[part] = {name: float(value) for name, value in collection.compute().items()}
-    return result
+    return Baseline(words, result)
 
 
-def _constant(y: Tensor, spec: TaskSpec) -> Tensor:
-    """The answer as a network would give it: scores of classes or labels, or values."""
+def _constant(y: Tensor, spec: TaskSpec, metric: str) -> tuple[str, Tensor]:
+    """The answer in words, and as a network would give it: scores of classes or labels, or values."""
     if spec.kind == "classification":
-        return torch.bincount(y, minlength=spec.num_outputs).float().log()
+        return "always the most frequent class", torch.bincount(y, minlength=spec.num_outputs).float().log()
     values = y.float().reshape(-1, spec.num_outputs)
-    return values.mean(0).logit(eps=1e-6) if spec.kind == "multilabel" else values.mean(0)
+    if spec.kind == "multilabel":
+        return "every label as often as in training", values.mean(0).logit(eps=1e-6)
+    if metric == "mae":  # least far off by distances; torch would take the lower of two middle values
+        return "always the median of training", torch.from_numpy(np.median(values.numpy(), axis=0))
+    return "always the mean of training", values.mean(0)

@@ -22,6 +22,7 @@ from graphcon.training import metrics as measures
 from graphcon.training import predict as predicting
 from graphcon.training import recipes, run, several
 from graphcon.training import tune as tuning
+from graphcon.training.baseline import Baseline, baseline
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.load_data import load_dataset
@@ -55,6 +56,7 @@ def train(
 
 def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console) -> int:
     named = shlex.quote(str(out))
+    known: list[tuple[Any, Any, str]] = []
     with reporting(console) as make:
 
         def reporter(recipe: Recipe, dataset: Any, spec: Any, model: Any) -> Any:
@@ -67,6 +69,7 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console) -> i
             if not len(dataset.split.val):
                 chosen = "no validation part, the weights of the last epoch are kept"
             console.print(f"  {parameters:,} parameters; {chosen}", highlight=False)
+            known.append((dataset, spec, metric))
             return make(out.name, recipe.trainer.epochs)
 
         result = run.train(recipe, out, resume=resuming, reporter=reporter)
@@ -75,41 +78,51 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console) -> i
     if result is None:
         say(console, f"Saved. Go on with: graphcon train --resume {named}")
         return 130
-    print_metrics(result, console)
-    say(console, f"Run  {out}\nNext graphcon predict {named} --out predictions.csv")
+    _print_result(result, baseline(*known[0]), named, console)
+    say(console, f"Run  {out}\nNext graphcon report {named}\n     graphcon predict {named} --out predictions.csv")
     return 0
 
 
-def print_metrics(result: dict[str, Any], console: Console) -> None:
-    """Shows the metrics of a run."""
-    chosen = f"best epoch {result['best_epoch']} of {result['epochs']}"
-    if not result["best_epoch"]:
-        chosen = f"the last epoch, {result['epochs']}, is kept: {run.why_last(result)}"
-    console.print(f"{chosen}, stopped by {result['stopped']}", highlight=False, style="italic")
-    names = list(result.get("val", result.get("test", {})))
-    if not names:
+def _print_result(result: dict[str, Any], constant: Baseline, named: str, console: Console) -> None:
+    """Shows how a training ended."""
+    best, epochs = result["best_epoch"], result["epochs"]
+    chosen = f"best epoch {best} of {epochs}" if best else f"the last epoch, {epochs}, is kept: {run.why_last(result)}"
+    console.print(f"{chosen}; {run.ENDED[result['stopped']]}", highlight=False, style="italic")
+    if not any(part in result for part in run.PARTS):
         console.print("Nothing is held out to measure on", highlight=False)
         return
+    console.print(_metrics_table({part: result[part] for part in run.PARTS if part in result}, constant))
+    if best == epochs and result["stopped"] == "epochs":
+        say(
+            console,
+            f"It was still improving; train on with: graphcon train --resume {named} --trainer.epochs {2 * best}",
+        )
+
+
+def _metrics_table(result: dict[str, dict[str, float]], constant: Baseline | None = None) -> Table:
+    """A row per part, and below the last what needs no model to reach."""
     table = Table(box=SIMPLE)
     table.add_column("")
+    part = list(result)[-1]
+    names = list(result[part])
     for name in names:
         table.add_column(name, justify="right")
-    for part, title in run.PARTS.items():
-        if part in result:
-            table.add_row(title, *(f"{result[part][name]:.4f}" for name in names))
-    console.print(table)
+    rows = {run.PARTS.get(part, part): values for part, values in result.items()}
+    if constant is not None:
+        rows[f"{run.PARTS[part]}, {constant.words}"] = constant.metrics[part]
+    for title, values in rows.items():
+        table.add_row(title, *(f"{values[name]:.4f}" for name in names))
+    return table
 
 
 def evaluate(
     path: Path, nodes: Path | None, edges: Path | None, graphs: Path | None, console: Console, as_json: bool
 ) -> None:
     """Measures a run on its held-out part, or on given tables that hold the target."""
-    trained, about = run.load(path), {}
+    trained, about, constant = run.load(path), {}, None
     if nodes is None and edges is None and graphs is None:
-        fabric = run.make_fabric(trained.recipe)
-        result: dict[str, dict[str, float]] = run.measure(
-            trained.model, trained.dataset(), trained.spec, trained.recipe, fabric
-        )
+        fabric, dataset = run.make_fabric(trained.recipe), trained.dataset()
+        result: dict[str, dict[str, float]] = run.measure(trained.model, dataset, trained.spec, trained.recipe, fabric)
         if not result:
             raise InputError(
                 f"{path}: was trained without a validation and a test part, so there is nothing to measure it on. "
@@ -119,6 +132,8 @@ def evaluate(
         ended = folder.finished()
         if ended and defined(ended | result) != defined(ended):  # somebody else's run can be measured without a change
             folder.save_metrics(ended | result)
+        metric = measures.choose_metric(trained.spec, trained.recipe.trainer.metric)
+        constant = baseline(dataset, trained.spec, metric)
     else:
         if trained.schema is None:
             raise InputError(f"{path} was not trained on tables: leave out --nodes to measure it on its own data")
@@ -130,14 +145,7 @@ def evaluate(
         print(json.dumps(defined(result) | about, indent=1))
         return
     _print_notes(about.get("notes", ()), console)
-    table = Table(box=SIMPLE)
-    table.add_column("")
-    names = list(next(iter(result.values())))
-    for name in names:
-        table.add_column(name, justify="right")
-    for part, values in result.items():
-        table.add_row(run.PARTS.get(part, part), *(f"{values[name]:.4f}" for name in names))
-    console.print(table)
+    console.print(_metrics_table(result, constant))
     if about:
         console.print(f"Rows with a target: {about['rows']:,}", highlight=False)
 
@@ -148,8 +156,9 @@ def predict(
     """Writes the answers of a run."""
     of_training = own_files(RunFolder.open(path).recipe().data).values()
     predicting.check_target_file(out, [*filter(None, (nodes, edges, graphs)), *of_training])
-    table, notes = predicting.predict(run.load(path), nodes, edges, graphs)
-    predicting.write_table(table, out)
+    trained = run.load(path)
+    table, notes = predicting.predict(trained, nodes, edges, graphs)
+    predicting.write_table(table, out, trained.schema)
     _print_notes(notes, console)
     say(console, f"{len(table):,} rows  {out}")
 

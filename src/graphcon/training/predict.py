@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 import polars as pl
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from graphcon._files import write_whole
-from graphcon.data import NewData
+from graphcon.data import NewData, TableSchema
+from graphcon.data.tables.files import typed
 from graphcon.errors import InputError
 from graphcon.training import metrics as measures
 from graphcon.training.batches import apply
@@ -51,7 +53,7 @@ def predict(
         graphs: New table of graphs, where these have the target.
 
     Returns:
-        The table, and what to know about the new data.
+        The table, in the order of the rows it answers, and what to know about the new data.
     """
     if nodes is None and edges is None and graphs is None:
         config = trained.recipe.data
@@ -71,7 +73,8 @@ def predict(
     new = _read(trained, nodes, edges, graphs, with_target=False)
     # Ids may start anew in every graph.
     ids = [new.ids] if new.graph_ids is None else [new.graph_ids, new.ids]
-    return as_table(answers(trained, new.graphs), trained.spec, ids), new.notes
+    table = as_table(answers(trained, new.graphs), trained.spec, ids)
+    return table[np.argsort(new.order)], new.notes
 
 
 def _read(trained: Trained, nodes: Path, edges: Path, graphs: Path | None, *, with_target: bool = True) -> NewData:
@@ -155,11 +158,12 @@ def check_target_file(out: Path, tables: Sequence[Path]) -> None:
             raise InputError(f"--out {out}: is the table {table}, which the answers would replace. Name another file")
 
 
-def write_table(table: pl.DataFrame, out: Path) -> None:
-    """Writes CSV or Parquet by the ending, whole or not at all."""
+def write_table(table: pl.DataFrame, out: Path, schema: TableSchema | None = None) -> None:
+    """Writes CSV or Parquet by the ending, whole or not at all; CSV as the tables of the training are written."""
     content = io.BytesIO()
     if out.suffix == ".csv":
-        table.write_csv(content)
+        delimiter = typed(schema.delimiter) if schema is not None and schema.delimiter else ","
+        table.write_csv(content, separator=delimiter, decimal_comma=schema is not None and schema.decimal == ",")
     else:
         table.write_parquet(content)
     write_whole(out, content.getvalue())

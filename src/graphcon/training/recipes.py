@@ -33,6 +33,11 @@ def load(name: str | Path) -> Recipe:
     if path.suffix != ".toml":
         known = packaged()
         if str(name) not in known:
+            if set(path.suffixes) & {".csv", ".tsv", ".txt", ".parquet", ".pq"}:
+                raise InputError(
+                    f"{name}: is a table, and a recipe is wanted here. Name tables with: --nodes {name} --edges FILE "
+                    "--target COLUMN"
+                )
             near = get_close_matches(str(name), known, n=1, cutoff=0.5)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             raise InputError(f"no recipe is called {str(name)!r}. {hint}See: graphcon recipes, or name a .toml file")

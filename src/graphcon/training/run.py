@@ -30,6 +30,12 @@ from graphcon.training.tensorboard import TensorBoardReporter, find_writer
 
 #: The parts that a run is measured on, with their names.
 PARTS = {"val": "validation", "test": "test"}
+#: Why a training ended, in words.
+ENDED = {
+    "epochs": "training ran to its last epoch",
+    "patience": "training stopped when validation no longer improved",
+    "learning rate": "training stopped at the smallest learning rate",
+}
 #: A model that takes features of edges, to recommend.
 TAKES_EDGES = "graphcon-gat"
 

@@ -7,9 +7,8 @@ import polars as pl
 
 from graphcon.data._options import TableOptions
 from graphcon.data.tables.cells import DATE_RULE, TRUTH, Role, as_matrix, clean, odd_among_dates, odd_among_numbers
-from graphcon.data.tables.dates import look_like_dates
 from graphcon.data.tables.files import Table
-from graphcon.data.tables.hints import hint_at_numbers
+from graphcon.data.tables.hints import hint_at_meaning, hint_at_numbers
 from graphcon.errors import InputError
 
 MISSING = "(missing)"
@@ -107,8 +106,7 @@ def _role_of_text(table: Table, name: str, values: pl.Series) -> tuple[Role | No
             f"Most cells of this column are dates. {DATE_RULE}: correct it; if it means an empty cell, say "
             f"--null-values; if these are categories, say --categorical {name}.",
         )
-    hint = f" If it holds dates, write them as 2020-01-31, not as {sample[0]}." if look_like_dates(sample) else ""
-    hint = hint or hint_at_numbers(sample)
+    hint = hint_at_meaning(sample)
     distinct = known.n_unique()
     if sample.str.strip_chars().str.count_matches(r"[\s,;|]+").median() >= 2 and distinct > len(known) / 10:  # pyright: ignore[reportOperatorIssue]  # not empty, so a number
         return "words", f"column '{name}' is read as lists of words.{hint}"

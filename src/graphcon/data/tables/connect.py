@@ -76,7 +76,9 @@ def check_ids(nodes: Table, identity: str | None, graph: str | None, apart: str 
             continue
         nodes.require_plain(name, "An id")
         if nodes.frame[name].null_count():
-            nodes.refuse(name, nodes.frame[name].is_null(), "Every node must have one: fill it in.")
+            what = "an id" if name == identity else "a graph"
+            rule = f"Every node must have {what}: fill it in, or delete the row."
+            nodes.refuse(name, nodes.frame[name].is_null(), rule)
     if identity is None:
         return
     key = pl.struct([graph, identity]) if graph is not None else pl.col(identity)
@@ -143,11 +145,12 @@ def connect(
 def _unknown_rule(nodes: Table, identity: str | None, values: pl.Series, of: object, *, all_unknown: bool) -> str:
     """What to say of an end of an edge that is no node, or none of the graph `of`."""
     rule = f"{nodes.path} has no node of that id" + ("" if of is None else f" in graph {show(of)}")
-    cure = "Add the node, or delete the edge."
     if identity is None:
         return (
-            f"{rule} (ids are the numbers of its rows from 0, since no column is called id: name it with --id). {cure}"
+            f"{rule}: it has no column called id, so its rows are numbered from 0. Name the column of the ids with "
+            f"--id. It has: {', '.join(nodes.frame.columns)}."
         )
+    cure = "Add the node, or delete the edge."
     ids = nodes.frame[identity]
     rule += f" (ids are in its column '{identity}'"
     here, there = _kind(values), _kind(ids)
@@ -303,11 +306,11 @@ def check_weight(edges: Table, weight: str) -> np.ndarray:
     values = edges.frame[weight]
     numbers = values.cast(pl.Float64, strict=False)
     odd = values.is_not_null() & numbers.is_null()
+    cure = "correct it, name another column with --weight, or leave weights out with --ignore"
     if odd.any():
-        cure = "correct it, name another column with --weight, or leave weights out with --ignore"
         edges.refuse(weight, odd, f"A weight must be a number: {cure} {weight}.")
     bad = ~((numbers >= 0) & numbers.is_finite()).fill_null(False)
     if bad.any():
-        edges.refuse(weight, bad, "A weight must be a finite number, not below 0: correct it.")
+        edges.refuse(weight, bad, f"A weight must be a finite number, not below 0: {cure} {weight}.")
     check_finite(edges, weight, numbers, "A weight", "correct it.")
     return numbers.to_numpy().astype(np.float32)

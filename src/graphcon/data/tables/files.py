@@ -17,17 +17,20 @@ from typing import NoReturn
 import polars as pl
 
 from graphcon.data._options import Decimal
+from graphcon.data.tables.header import check_header, not_utf8
 from graphcon.errors import InputError
 
 #: Bytes from which a user wants to know what is waited for.
 LARGE = 20_000_000
-_TEXT, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
+_TEXT, _PARQUET, _WORKBOOKS = (".csv", ".tsv", ".txt"), (".parquet", ".pq"), (".xlsx", ".xls", ".xlsm", ".ods")
+#: How a spreadsheet program writes a file that can be read.
+_SAVE = "Save the sheet as CSV UTF-8"
+_ZIP = b"PK\x03\x04"
 WrittenColumns = Callable[[list[str]], Collection[str | None]]
 """Which columns of a header are read as they are written: 007 is not 7, and 1.10 is not 1.1."""
 _LEADING_ZERO = re.compile(rb"(?<![0-9.])0[0-9]")
 _DECIMAL_COMMA = r"^[+-]?\d*,?\d+(?:[eE][+-]?\d+)?$"
 _DECIMAL_POINT = r"^[+-]?(?:\d*\.\d+|\d{1,3}(?:\.\d{3})+,\d+)$"
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,8 @@ def read_file(
     endings = [ending.lower() for ending in path.suffixes]
     packed = bool(endings) and endings[-1] == ".gz"
     ending = "".join(endings[-2:-1] if packed else endings[-1:])
+    if ending in _WORKBOOKS:
+        raise InputError(f"{path}: is a workbook, and a table is a CSV or Parquet file. {_SAVE}.")
     if ending in _PARQUET and not packed:
         table = _read_parquet(path)
     elif ending in _TEXT:
@@ -134,6 +139,11 @@ def read_file(
     else:
         raise InputError(f"{path}: must end in .csv, .tsv, .txt (or these with .gz) or .parquet.")
     return table
+
+
+def typed(delimiter: str) -> str:
+    """The character that a user has typed for: a shell passes no tab on."""
+    return "\t" if delimiter in ("\\t", "tab") else delimiter
 
 
 @cache
@@ -153,8 +163,7 @@ def _read_parquet(path: Path) -> Table:
 def _read_text(
     path: Path, packed: bool, delimiter: str, null_values: tuple[str, ...], written: WrittenColumns, decimal: Decimal
 ) -> Table:
-    # What a shell passes on for a tab.
-    delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
+    delimiter = typed(delimiter)
     if len(delimiter) != 1:
         raise InputError(f"--delimiter {delimiter!r}: must be a single character.")
     try:
@@ -166,7 +175,9 @@ def _read_text(
         content = content.replace(b"\r", b"\n")  # how old spreadsheets end a line
     if not content.strip():
         raise InputError(f"{path}: is empty. It must hold a header and a row per record.")
-    header = _check_header(path, content, delimiter)
+    if content.startswith(_ZIP):
+        raise InputError(f"{path}: is a workbook or a ZIP file, whatever its name. {_SAVE}.")
+    header = check_header(path, content, delimiter)
     _check_rows(path, content, delimiter, len(header))
     texts = [name for name in written(header) if name in header]
 
@@ -217,41 +228,6 @@ def _check_decimals(table: Table, texts: list[str]) -> None:
             table.refuse(name, ~number.fill_null(True), f"{rule}{cure}{name}.")
 
 
-def _check_header(path: Path, content: bytes, delimiter: str) -> list[str]:
-    line = content[: content.find(b"\n") if b"\n" in content else len(content)]
-    try:
-        text = line.decode("utf-8").rstrip("\r")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}, row 1: is not UTF-8. Save the file with that encoding.") from error
-    if "\r" in text:
-        raise InputError(
-            f"{path}, row 1: lines end in two ways, some in a carriage return alone. Save it as plain CSV."
-        )
-    header = next(csv.reader([text], delimiter=delimiter), [])
-    others = [other for other in _DELIMITERS if other != delimiter and other in text]
-    if len(header) == 1 and others:
-        other = max(others, key=text.count)
-        name, shown = _DELIMITERS[other], "tab" if other == "\t" else repr(other)
-        raise InputError(
-            f"{path}, row 1: the header {text[:60]!r} is a single column when divided by "
-            f"{_DELIMITERS.get(delimiter, repr(delimiter))}s, but holds {name}s. "
-            f"Say --delimiter {shown}, or save the file with {_DELIMITERS.get(delimiter, repr(delimiter))}s."
-        )
-    if "" in header and len(header) > 1:
-        raise InputError(
-            f"{path}, row 1: column {header.index('') + 1} has no name. Name it, or write the table without an index."
-        )
-    repeated = [name for name in header if header.count(name) > 1]
-    if repeated:
-        raise InputError(f"{path}, row 1: two columns are called '{repeated[0]}'. Names must differ: rename one.")
-    if all(_is_number(name) for name in header):
-        raise InputError(
-            f"{path}, row 1: {text[:60]!r} are numbers, not names. The first row must name the columns: "
-            "add a header such as id,... or source,destination."
-        )
-    return header
-
-
 def _check_rows(path: Path, content: bytes, delimiter: str, width: int) -> None:
     """Every row must have as many fields as the header; counted at once, and only then row by row."""
     # What is in quotes may hold anything.
@@ -275,7 +251,7 @@ def _records(path: Path, content: bytes, delimiter: str) -> Iterator[tuple[int, 
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, row {row}: is not UTF-8. Save the file with that encoding.") from error
+        raise not_utf8(path, row) from error
     row = 0
     try:
         for fields in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
@@ -288,14 +264,6 @@ def _records(path: Path, content: bytes, delimiter: str) -> Iterator[tuple[int, 
             f"{path}, row {row + 1}: a quote opens in this row and does not close at the end of its cell. "
             "Close it; a quote within a cell in quotes is written twice."
         ) from error
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _first_line(error: Exception) -> str:

@@ -1,6 +1,10 @@
-"""What texts may be meant for that are read as classes or categories: numbers in another way of writing, nothing."""
+"""What texts may be meant for that are read as classes or categories: numbers or dates in another way of writing,
+nothing.
+"""
 
 import polars as pl
+
+from graphcon.data.tables.dates import look_like_dates
 
 _NOTHING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null"}
 _PLAIN = r"[+-]?\d+(?:\.\d+)?"
@@ -33,6 +37,14 @@ def hint_at_numbers(values: pl.Series) -> str:
         if marked.any() and (marked | cells.str.contains(f"^{_PLAIN}$")).sum() > len(cells) / 2:
             return " " + hint.format(cells.filter(marked)[0])
     return ""
+
+
+def hint_at_meaning(values: pl.Series) -> str:
+    """How texts must be written to be read as dates or numbers; nothing where they look like neither."""
+    sample = values.drop_nulls().head(10_000)
+    if len(sample) and look_like_dates(sample):
+        return f" If it holds dates, write them as 2020-01-31, not as {sample[0]}."
+    return hint_at_numbers(sample)
 
 
 def looks_empty(text: str) -> bool:

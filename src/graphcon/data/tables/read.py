@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import torch
 from torch import Tensor
 
@@ -16,6 +17,7 @@ from graphcon.data.tables import targets
 from graphcon.data.tables.columns import Column, find_role, learn
 from graphcon.data.tables.connect import Connection
 from graphcon.data.tables.files import Table
+from graphcon.data.tables.hints import hint_at_meaning
 from graphcon.data.tables.opened import Source, open_tables
 from graphcon.data.tables.roles import NodeRoles
 from graphcon.data.tables.schema import TableSchema
@@ -145,18 +147,20 @@ def _split_by_graph(
         return split, targets.find_empty(nodes, split, options) + absent
     told, notes = targets.find_split(nodes, columns, target, y, options, "node")
     part_of = np.full(count, -1)
-    for part, index in enumerate((told.train, told.val, told.test)):
-        graphs = np.unique(number[index.numpy()])
-        torn = graphs[part_of[graphs] >= 0]
-        if len(torn) or np.isin(number, graphs).sum() != index.numel():
-            graph = torn[0] if len(torn) else graphs[0]
-            place = int(np.flatnonzero(number == graph)[0])
-            raise InputError(
-                f"{nodes.at(place, columns[0])}: the nodes of this graph lie in different parts. A graph "
-                "must lie wholly in one part: correct the column, or read all as one graph by leaving out "
-                "the column of graphs with --ignore."
+    size = np.bincount(number, minlength=count)
+    for part, (name, index) in enumerate(told.parts()):
+        inside = np.bincount(number[index.numpy()], minlength=count)
+        torn = (inside > 0) & (inside < size)
+        if torn.any():
+            apart = torn[number]
+            apart[index.numpy()] = False
+            nodes.refuse(
+                columns[0],
+                pl.Series(apart),
+                f"Other nodes of this graph are in the {name} part. A graph must lie wholly in one part: correct the "
+                "column, or read all as one graph by leaving out the column of graphs with --ignore.",
             )
-        part_of[graphs] = part
+        part_of[inside > 0] = part
     parts = (torch.from_numpy(np.flatnonzero(part_of == part)) for part in range(3))
     return Split(told.name, *parts, size=count, unit="graph"), notes
 
@@ -206,7 +210,9 @@ def _check_features(
         )
     for column in edge_columns:
         if column.role == "index":
+            hint = hint_at_meaning(edges.frame[column.name].cast(pl.String))
             raise InputError(
                 f"{edges.path}, column '{column.name}': has {len(column.categories)} categories, more than "
-                f"--one-hot-limit {options.one_hot_limit}. Raise that, or leave the column out with --ignore."
+                f"--one-hot-limit {options.one_hot_limit}.{hint} {'Else raise' if hint else 'Raise'} the limit, or "
+                f"leave the column out with --ignore {column.name}."
             )

@@ -33,6 +33,7 @@ class NewData:
         ids: The ids of the nodes in the order of the graphs' nodes, or of the graphs where these have the
             target.
         graph_ids: The ids of these nodes' graphs, None where there is one graph, or graphs have the target.
+        order: The place of every one of `ids` in its table, counted from 0: the nodes of a graph may lie apart there.
         has_target: Whether ``y`` is there, to compare predictions with.
         notes: Unknown categories, new columns, self-loops and the like, a sentence each.
     """
@@ -40,6 +41,7 @@ class NewData:
     graphs: list[Data]
     ids: pl.Series
     graph_ids: pl.Series | None
+    order: np.ndarray
     has_target: bool
     notes: tuple[str, ...]
 
@@ -133,14 +135,14 @@ class TableSchema:
         has_target = with_target and owner is not None and set(self.target.names) <= set(owner.frame.columns)
         y = encode_target(owner, self.target) if has_target and owner is not None else None
         made, found = self.assemble(node_table, edge_table, joined, number, y)
-        ids, graph_ids = self._ids(node_table, graph_table, number)
-        return NewData(made, ids, graph_ids, has_target, (*notes, *joined.notes, *found))
+        ids, graph_ids, order = self._ids(node_table, graph_table, number)
+        return NewData(made, ids, graph_ids, order, has_target, (*notes, *joined.notes, *found))
 
     def read_ids(self, nodes: str | Path, graphs: str | Path | None = None) -> tuple[pl.Series, pl.Series | None]:
         """The ``ids`` and ``graph_ids`` that :meth:`apply` finds in tables it has read without complaint, for less."""
         node_table, graph_table = self._read_nodes(nodes), self._read_graphs(graphs)
         number = None if self.graph is None else number_graphs(node_table, self.graph, graph_table, self.graphs)
-        return self._ids(node_table, graph_table, number)
+        return self._ids(node_table, graph_table, number)[:2]
 
     def assemble(
         self, nodes: Table, edges: Table, joined: Connection, number: np.ndarray | None, y: Tensor | None
@@ -209,17 +211,21 @@ class TableSchema:
                 notes.append(f"{table.path}: column(s) {', '.join(new)} are new since training, and not used.")
         return notes
 
-    def _ids(self, nodes: Table, graphs: Table | None, number: np.ndarray | None) -> tuple[pl.Series, pl.Series | None]:
+    def _ids(
+        self, nodes: Table, graphs: Table | None, number: np.ndarray | None
+    ) -> tuple[pl.Series, pl.Series | None, np.ndarray]:
+        """The ids of what is answered, of its graphs where nodes of several graphs are, and its places in the table."""
         if self.task == "graph":
             assert self.graph is not None
+            ids = nodes.frame[self.graph].unique(maintain_order=True)
             if graphs is not None and self.graphs is not None:
-                return graphs.frame[self.graphs], None
-            return nodes.frame[self.graph].unique(maintain_order=True), None
+                ids = graphs.frame[self.graphs]
+            return ids, None, np.arange(len(ids))
         ids = pl.Series("id", np.arange(nodes.frame.height)) if self.id is None else nodes.frame[self.id]
         if number is None or self.graph is None:
-            return ids, None
+            return ids, None, np.arange(len(ids))
         order = np.argsort(number, kind="stable")
-        return ids.gather(order), nodes.frame[self.graph].gather(order)
+        return ids.gather(order), nodes.frame[self.graph].gather(order), order
 
     def to_dict(self) -> dict:
         """Plain values, for JSON."""
