@@ -447,6 +447,10 @@ def test_a_training_that_was_still_improving_says_how_to_go_on(own: Path, tmp_pa
     again = f"graphcon train --resume {tmp_path / 'run'} --trainer.epochs {2 * epochs}"
     assert f"It was still improving; train on with: {again}" in told
     assert main(again.split()[1:]) == 0
+    capsys.readouterr()
+    falling = ["--schedule.name", "one-cycle", "--out", str(tmp_path / "falling")]
+    assert main([*line.split(), *SMALL, *falling]) == 0
+    assert "still improving" not in capsys.readouterr().out
 
 
 def test_a_bar_on_a_terminal_is_called_what_the_user_calls_the_run():

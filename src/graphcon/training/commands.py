@@ -78,12 +78,20 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console) -> i
     if result is None:
         say(console, f"Saved. Go on with: graphcon train --resume {named}")
         return 130
-    _print_result(result, baseline(*known[0]), named, console)
+    _print_result(result, baseline(*known[0]), console)
+    # A rate that falls with the share of the epochs has ended at nothing: there the last epoch is mostly the best.
+    if recipe.schedule.name in ("none", "plateau") and _ended_at_its_best(result):
+        again = f"graphcon train --resume {named} --trainer.epochs {2 * result['epochs']}"
+        say(console, f"It was still improving; train on with: {again}")
     say(console, f"Run  {out}\nNext graphcon report {named}\n     graphcon predict {named} --out predictions.csv")
     return 0
 
 
-def _print_result(result: dict[str, Any], constant: Baseline, named: str, console: Console) -> None:
+def _ended_at_its_best(result: dict[str, Any]) -> bool:
+    return result["stopped"] == "epochs" and result["best_epoch"] == result["epochs"]
+
+
+def _print_result(result: dict[str, Any], constant: Baseline, console: Console) -> None:
     """Shows how a training ended."""
     best, epochs = result["best_epoch"], result["epochs"]
     chosen = f"best epoch {best} of {epochs}" if best else f"the last epoch, {epochs}, is kept: {run.why_last(result)}"
@@ -92,11 +100,6 @@ def _print_result(result: dict[str, Any], constant: Baseline, named: str, consol
         console.print("Nothing is held out to measure on", highlight=False)
         return
     console.print(_metrics_table({part: result[part] for part in run.PARTS if part in result}, constant))
-    if best == epochs and result["stopped"] == "epochs":
-        say(
-            console,
-            f"It was still improving; train on with: graphcon train --resume {named} --trainer.epochs {2 * best}",
-        )
 
 
 def _metrics_table(result: dict[str, dict[str, float]], constant: Baseline | None = None) -> Table:
