@@ -12,6 +12,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from torch import distributed
 
 from graphcon._console import say
 from graphcon._files import defined
@@ -73,6 +74,8 @@ def _train_one(recipe: Recipe, out: Path, resuming: bool, console: Console) -> i
             return make(out.name, recipe.trainer.epochs)
 
         result = run.train(recipe, out, resume=resuming, reporter=reporter)
+    if distributed.is_initialized():  # what is measured from here on is no longer measured together
+        distributed.destroy_process_group()
     if os.environ.get("LOCAL_RANK", "0") != "0":  # one of several processes, and not the one that talks
         return 0
     if result is None:
