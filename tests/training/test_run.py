@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast, get_args, get_type_hints
+from typing import cast
 
 import pytest
 import torch
@@ -466,24 +466,6 @@ def test_another_decay_for_a_core_that_is_not_there_is_refused():
     config = OptimizerConfig(core_weight_decay=0.0)
     with pytest.raises(InputError, match="no weights between encoder and decoder"):
         build_optimizer(config, torch.nn.Linear(2, 2))
-
-
-@pytest.mark.parametrize("name", get_args(get_type_hints(OptimizerConfig)["name"]))
-def test_weights_stepped_together_are_those_stepped_one_by_one(name: str):
-    def trained(together: bool) -> list[torch.Tensor]:
-        torch.manual_seed(0)
-        model = torch.nn.Sequential(torch.nn.Linear(33, 17), torch.nn.Tanh(), torch.nn.Linear(17, 3))
-        optimizer = build_optimizer(OptimizerConfig(name=name, lr=0.01, weight_decay=0.001), model)
-        assert all(group["foreach"] for group in optimizer.param_groups)
-        for group in optimizer.param_groups:
-            group["foreach"] = together
-        for _ in range(20):
-            optimizer.zero_grad()
-            model(torch.randn(8, 33)).square().sum().backward()
-            optimizer.step()
-        return list(model.parameters())
-
-    assert all(map(torch.equal, trained(True), trained(False)))
 
 
 def test_nodes_without_a_target_do_not_count_in_batches_of_graphs(tmp_path: Path):

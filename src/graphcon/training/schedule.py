@@ -13,15 +13,11 @@ from graphcon.training.config import OptimizerConfig, ScheduleConfig
 
 
 def build_optimizer(config: OptimizerConfig, model: Module) -> Optimizer:
-    """The optimiser of a recipe for the weights of a model.
-
-    It steps all weights together (``foreach``). On a CPU torch would step them one by one, which gives the same to the
-    last bit and takes longer.
-    """
+    """The optimiser of a recipe for the weights of a model."""
     if config.name == "sgd":
-        return SGD(_groups(config, model), config.lr, config.momentum, weight_decay=config.weight_decay, foreach=True)
+        return SGD(_groups(config, model), config.lr, config.momentum, weight_decay=config.weight_decay)
     method = {"adam": Adam, "adamw": AdamW, "adamax": Adamax}[config.name]
-    return method(_groups(config, model), config.lr, weight_decay=config.weight_decay, foreach=True)
+    return method(_groups(config, model), config.lr, weight_decay=config.weight_decay)
 
 
 def _groups(config: OptimizerConfig, model: Module) -> list[dict[str, Any]]:
