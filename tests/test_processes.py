@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphcon import cli
-from graphcon._processes import in_processes, told_to_stop
+from graphcon._processes import in_processes
 from graphcon.errors import ProcessError
 from graphcon.experiments import show_reproduction
 
@@ -19,19 +19,12 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from graphcon._processes import in_processes
-from test_processes import work
+from busy import work
 
 if __name__ == "__main__":
     for _ in in_processes(work, {number: (Path(sys.argv[1]), number) for number in range(6)}, 2):
         pass
 """
-
-
-def work(folder: Path, number: int) -> None:
-    """Says that it has begun, and goes on until it is asked to stop."""
-    (folder / f"{number}.{os.getpid()}").touch()
-    while not told_to_stop():
-        time.sleep(0.01)
 
 
 def leave(number: int) -> int:

@@ -114,6 +114,9 @@ def test_a_folder_of_another_training_is_not_gone_on_with(tmp_path: Path):
     ):
         with pytest.raises(InputError, match=f"holds a training with other {what}: name another folder"):
             graphcon.fit(model, data, epochs=4, lr=lr, out=tmp_path)
+    (tmp_path / "fit.json").write_text('{"settings": ')
+    with pytest.raises(InputError, match=r"fit\.json: cannot be read \(.*\)\. Delete it"):
+        graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), epochs=4, out=tmp_path)
 
 
 def test_what_cannot_be_fitted_is_refused_by_name():

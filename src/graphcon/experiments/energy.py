@@ -11,8 +11,7 @@ from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
-from torch.nn import Module
-from torch_geometric.nn import GATConv, GCNConv
+from torch_geometric.nn import GATConv, GCNConv, MessagePassing
 from torch_geometric.nn.resolver import activation_resolver
 
 from graphcon.data import synthetic
@@ -24,7 +23,7 @@ CHANNELS = 16
 LAYERS = 100
 DRAWS = 20
 ALPHAS = (0.0, 0.5)
-COUPLINGS: dict[str, Callable[[], Module]] = {
+COUPLINGS: dict[str, Callable[[], MessagePassing]] = {
     "GCN": lambda: GCNConv(CHANNELS, CHANNELS),
     "GAT": lambda: GATConv(CHANNELS, CHANNELS),
 }
@@ -56,9 +55,10 @@ def curves(seed: int = 0, act: str = "tanh") -> Iterator[Curve]:
         act: The activation.
     """
     edge_index = cast(Tensor, synthetic.grid(SIDE, SIDE).edge_index)
-    for name in COUPLINGS:
+    for name, build in COUPLINGS.items():
+        layers = [build() for _ in range(LAYERS)]
         for alpha in (None, *ALPHAS):
-            draws = [_energies(name, alpha, act, edge_index, seed + draw) for draw in range(DRAWS)]
+            draws = [_energies(layers, alpha, act, edge_index, seed + draw) for draw in range(DRAWS)]
             yield Curve(name, alpha, torch.stack(draws))
 
 
@@ -68,11 +68,12 @@ def number_of_curves() -> int:
 
 
 @torch.no_grad()
-def _energies(name: str, alpha: float | None, act: str, edge_index: Tensor, seed: int) -> Tensor:
+def _energies(layers: list[MessagePassing], alpha: float | None, act: str, edge_index: Tensor, seed: int) -> Tensor:
     """The energy of every state of one network in one draw, ``[layers + 1]``."""
     x = torch.rand(SIDE * SIDE, CHANNELS, generator=torch.Generator().manual_seed(seed))
     torch.manual_seed(seed)
-    layers = [COUPLINGS[name]() for _ in range(LAYERS)]
+    for layer in layers:  # drawn anew, for to build one takes longer than to run it
+        layer.reset_parameters()
     if alpha is None:
         states = _plain(layers, x, edge_index, act)
     else:
@@ -81,7 +82,7 @@ def _energies(name: str, alpha: float | None, act: str, edge_index: Tensor, seed
     return dirichlet_energy(states.double(), edge_index)
 
 
-def _plain(layers: list[Module], x: Tensor, edge_index: Tensor, act: str) -> Tensor:
+def _plain(layers: list[MessagePassing], x: Tensor, edge_index: Tensor, act: str) -> Tensor:
     sigma = activation_resolver(act)
     states = [x]
     for layer in layers:

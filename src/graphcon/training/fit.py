@@ -186,7 +186,10 @@ def _folder(path: Path, model: Module, dataset: GraphDataset, recipe: Recipe) ->
     }
     path.mkdir(parents=True, exist_ok=True)
     file = path / "fit.json"
-    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else told
+    try:
+        before = dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else told
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{file}: cannot be read ({error}). Delete it, and fit once more") from None
     other = [what for what in told if before.get(what) != told[what]]
     if other:
         raise InputError(
