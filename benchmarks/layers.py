@@ -2,9 +2,10 @@
 
     python benchmarks/layers.py
     python benchmarks/layers.py --only gin,cheb
+    python benchmarks/layers.py --per-step
 
-The two are timed in turn in one process, best of several rounds, on random graphs of the size of a batch of
-superpixels, of Cora and of a batch of molecules.
+The two are timed in turn in one process, best of several rounds, on random graphs of the size of two molecules, of a
+batch of superpixels, of Cora and of a batch of molecules.
 """
 
 import argparse
@@ -17,7 +18,12 @@ from torch_geometric import nn as pyg
 from graphcon import GraphCON, couplings, kernels
 
 #: Nodes, edges, channels.
-SIZES = {"superpixels": (1_200, 9_600, 64), "cora": (2_708, 10_556, 64), "molecules": (3_000, 6_400, 128)}
+SIZES = {
+    "two molecules": (46, 100, 64),
+    "superpixels": (1_200, 9_600, 64),
+    "cora": (2_708, 10_556, 64),
+    "130 molecules": (3_000, 6_400, 128),
+}
 LAYERS = {
     "GCNConv": lambda c: pyg.GCNConv(c, c),
     "GATConv, 4 heads": lambda c: pyg.GATConv(c, c // 4, heads=4),
@@ -48,9 +54,9 @@ def _cell(build, nodes: int, edges: int, channels: int, options: argparse.Namesp
     torch.manual_seed(0)
     half = torch.randint(nodes, (2, edges // 2))
     edge_index, x = torch.cat([half, half.flip(0)], dim=1), torch.randn(nodes, channels)
-    layer: Module = build(channels)
-    given = {"edge_attr": torch.rand(edges, 2)} if isinstance(layer, pyg.GMMConv) else {}
-    network = GraphCON(layer, options.steps, memory="store")
+    layers: list[Module] = [build(channels) for _ in range(options.steps if options.per_step else 1)]
+    given = {"edge_attr": torch.rand(edges, 2)} if isinstance(layers[0], pyg.GMMConv) else {}
+    network = GraphCON(layers if options.per_step else layers[0], options.steps, memory="store")
 
     def step() -> float:
         network.zero_grad()
@@ -70,6 +76,7 @@ def _cell(build, nodes: int, edges: int, channels: int, options: argparse.Namesp
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="layers whose name has one of these parts, with commas between")
+    parser.add_argument("--per-step", action="store_true", help="a layer for each step in place of one for all")
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=9)
     return parser.parse_args()

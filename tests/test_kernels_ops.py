@@ -91,8 +91,11 @@ def test_the_derivatives_of_the_derivatives_are_exact(name: str):
 
 @pytest.mark.parametrize("memory", ["store", "checkpoint"])
 @pytest.mark.parametrize("name", ["gat mean", "gatv2 mean", "transformer", "residual gcn", "gin", "sage max", "cheb"])
-def test_a_network_has_derivatives_of_derivatives(name: str, memory: str):
-    network, x = GraphCON(build(name, torch.float64), STEPS, act="tanh", memory=memory), torch.randn(NODES, CHANNELS)
+@pytest.mark.parametrize("shared", [True, False], ids=["shared", "per-step"])
+def test_a_network_has_derivatives_of_derivatives(name: str, memory: str, shared: bool):
+    layers = [build(name, torch.float64, seed=seed) for seed in range(1 if shared else STEPS)]
+    network = GraphCON(layers[0] if shared else layers, STEPS, act="tanh", memory=memory)
+    x = torch.randn(NODES, CHANNELS)
     inputs = [x.double().requires_grad_(), *network.parameters()]
 
     def second() -> tuple[Tensor, ...]:

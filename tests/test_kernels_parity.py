@@ -15,7 +15,8 @@ from torch_geometric.nn import GATConv, GCNConv, ResGatedGraphConv, TransformerC
 
 from graphcon import GraphCON, kernels
 from graphcon.couplings import DotProductConv, GatedGCNConv
-from graphcon.kernels import dispatch
+from graphcon.kernels import coupling, dispatch
+from graphcon.kernels.walk import take_steps
 from graphcon.models.stack import StackNet
 
 from graphs import random_graph, star
@@ -206,6 +207,26 @@ def test_every_integrator(name: str, integrator: str):
     x, edge_index = torch.randn(12, CHANNELS, dtype=torch.float64), random_graph(12, 20)
     network = GraphCON(build(name, torch.float64), 3, act="tanh", integrator=integrator)
     assert_same(network, x, edge_index, tolerance=1e-6 if integrator == "adaptive" else 1e-10)
+
+
+@every_case
+def test_every_step_may_have_a_layer_of_its_own(name: str):
+    x, edge_index = torch.randn(12, CHANNELS), _one_loop_each(random_graph(12, 20))
+    per_edge = CASES[name].per_edge(edge_index.size(1), x.dtype)
+    layers = [build(name, seed=seed) for seed in range(3)]
+    assert_same(GraphCON(layers, act="tanh", trainable=True, source=0.5), x, edge_index, **per_edge)
+
+
+@pytest.mark.parametrize("name", ["gcn", "gat", "transformer", "gated gcn", "residual gcn"])
+def test_layers_that_are_alike_are_walked_through_by_one_op(name: str, monkeypatch):
+    calls = []
+    monkeypatch.setattr(coupling, "take_steps", lambda *args, **kw: calls.append(args) or take_steps(*args, **kw))
+    x, edge_index = torch.randn(12, CHANNELS), random_graph(12, 20)
+    first, *others = (build(name, seed=seed) for seed in range(4))
+    assert_same(GraphCON([first, *others, first], act="tanh"), x, edge_index)
+    assert len(calls) == 1
+    assert_same(GraphCON([first, build("dot product"), first]), x, edge_index)
+    assert len(calls) == 4
 
 
 def test_a_list_may_mix_layers_of_all_kinds():

@@ -76,7 +76,7 @@ def test_recomputed_gradients_equal_stored_ones_to_the_last_bit(
 @pytest.mark.parametrize("shared", [True, False], ids=["shared", "per-step"])
 def test_every_kind_of_coupling_is_recomputed_to_the_last_bit(name: str, shared: bool):
     layers = [CASES[name].build() for _ in range(1 if shared else 9)]
-    network = GraphCON(layers[0] if shared else layers, 9, dropout=0.3)
+    network = GraphCON(layers[0] if shared else layers, 9, dropout=0.3, source=0.5)
     per_edge = CASES[name].per_edge(EDGES.size(1), torch.float32)
     found = []
     for mode in ("store", "checkpoint"):

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels.counter import threshold
-from graphcon.kernels.plan import ACTIVATIONS, Plan
+from graphcon.kernels.plan import ACTIVATIONS, Plan, padded
 from graphcon.kernels.workspace import scratch
 
 Arrays = tuple[np.ndarray, ...]
@@ -52,7 +52,8 @@ class Setting(NamedTuple):
 @lru_cache
 def setting(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int, dtype: torch.dtype) -> Setting:
     """For a walk of these sizes."""
-    told = *_told(plan, dtype), (*accumulate(plan.sizes(nodes, channels)),)
+    ends = [*accumulate(plan.sizes(nodes, channels))]
+    told = *_told(plan, dtype), (*ends, padded(ends[-1]))
     kept = saved_layout(plan, nodes, channels, slots, steps, need)
     room = _room_forward(plan, nodes, channels, slots, steps, need), _room_backward(plan, nodes, channels, slots)
     return Setting(told, kept, *room, nodes * channels + slots * plan.sums * plan.width)
@@ -92,11 +93,6 @@ def backward(
 def saved_layout(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> Layout:
     """How what the backward pass needs stands in one block. Sizes may be symbols."""
     return Layout.of(_stacks(plan, nodes, channels, slots, steps, need))
-
-
-def padded(length: int) -> int:
-    """A length that keeps what follows aligned, so that products of it come out the same wherever it is."""
-    return (length + 15) // 16 * 16
 
 
 def _stacks(plan: Plan, nodes: int, channels: int, slots: int, steps: int, need: int) -> list[tuple[int, int]]:

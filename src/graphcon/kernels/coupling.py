@@ -1,6 +1,6 @@
 """A layer bound to a graph: its parameters and its edges in the form the kernels take."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -71,14 +71,22 @@ class Coupling:
 
     def run(
         self, x: Tensor, y: Tensor, parameters: tuple[Tensor, ...], edge: Tensor, plan: Plan, steps: int,
-        seeds: Tensor, coefficients: bool = False,
+        seeds: Tensor, coefficients: bool = False, layers: int = 1,
     ) -> tuple[Tensor, ...]:  # fmt: skip
-        """Takes steps; returns x and y. Where the parameters are one theta it returns that and edge, too, to go on."""
+        """Takes steps; returns x and y. Where the parameters are one theta it returns that and edge, too, to go on.
+
+        Parameters may be those of several layers like this one, one for each step, the last step first.
+        """
         needed = torch.is_grad_enabled() and any(value.requires_grad for value in (x, y, edge, *parameters))
         edges = self.edge is not None and self.edge.requires_grad
         state = x.requires_grad or y.requires_grad
         need = needed * (1 + NEED_EDGE * edges + NEED_COEFFICIENTS * coefficients + NEED_STATE * state)
-        return take_steps(x, y, parameters, edge, self.graph, seeds, steps, plan, need)
+        return take_steps(x, y, parameters, edge, self.graph, seeds, steps, plan, need, layers)
+
+    def like(self, other: "Coupling") -> bool:
+        """Whether another layer differs in its parameters alone, so that one op can walk through both."""
+        fixed = self.edge is None or not self.edge.requires_grad
+        return self.plan == other.plan and self.graph is other.graph and self.edge is other.edge and fixed
 
     def _edge(self, x: Tensor) -> Tensor:
         return x.new_empty(0, self.plan.sums) if self.edge is None else self.edge
@@ -126,10 +134,25 @@ def walk_shared(coupling: Coupling, oscillation: Oscillation, x: Tensor, steps: 
     return run
 
 
+def walk_layers(couplings: Sequence[Coupling], oscillation: Oscillation, x: Tensor) -> Callable[..., tuple]:
+    """The same where every step has a layer of its own, all of them alike: one op, too."""
+    first_one, steps, learned = couplings[0], len(couplings), oscillation.learned
+    coefficients = oscillation.coefficients(x)
+    parts, edge = [coupling.parts(*coefficients) for coupling in couplings], first_one._edge(x)
+    plan, seeds = oscillation.into(first_one.plan), first_one.draw(steps, oscillation.dropout)
+
+    def run(first: int, last: int, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        layers = last - first
+        parameters = tuple(part for n in reversed(range(first, last)) for part in parts[n])
+        return first_one.run(x, y, parameters, edge, plan, layers, seeds[first:last], learned, layers)
+
+    return run
+
+
 def walk_steps(
     couplings: list[Callable[[Tensor], Tensor]], oscillation: Oscillation, x: Tensor, steps: int
 ) -> Callable[..., tuple]:
-    """A walk of one op a step, or of two: where every step has its own layer, or a layer is more than a walk knows."""
+    """A walk of one op a step, or of two: where layers differ, or one is more than a walk knows."""
     alpha, gamma = oscillation.coefficients(x)
     seeds = draw_seeds(steps)[:, 0] if oscillation.dropout > 0 else torch.zeros(steps, dtype=torch.int64, device="cpu")
     numbers = oscillation.act, oscillation.act_leak, oscillation.dropout, oscillation.dt

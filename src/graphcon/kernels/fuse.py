@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor, nn
 
-from graphcon.kernels.coupling import Coupling, Oscillation, walk_shared, walk_steps
+from graphcon.kernels.coupling import Coupling, Oscillation, walk_layers, walk_shared, walk_steps
 from graphcon.kernels.dispatch import untouched
 
 Walk = Callable[..., tuple[Tensor, ...]]
@@ -59,8 +59,11 @@ def fuse(
     if source is not None:
         couplings = [_plus(coupling, source) for coupling in couplings]
     oscillation = Oscillation(*known, dropout, dt, alpha, gamma)
-    if len(couplings) == 1 and isinstance(couplings[0], Coupling):
-        return walk_shared(couplings[0], oscillation, x, steps)
+    known_ones = [coupling for coupling in couplings if isinstance(coupling, Coupling)]
+    if len(known_ones) == len(couplings) == 1:
+        return walk_shared(known_ones[0], oscillation, x, steps)
+    if len(known_ones) == len(couplings) and all(map(known_ones[0].like, known_ones[1:])):
+        return walk_layers(known_ones, oscillation, x)
     return walk_steps(list(couplings), oscillation, x, steps)
 
 

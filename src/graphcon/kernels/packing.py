@@ -10,22 +10,27 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as functional
 from torch import Tensor
 
-from graphcon.kernels.plan import Plan
+from graphcon.kernels.plan import Plan, padded
 
 Parts = Sequence[Tensor]
 
 
-def pack(plan: Plan, channels: int, parts: Parts) -> Tensor:
+def pack(plan: Plan, channels: int, parts: Parts, layers: int = 1) -> Tensor:
     """Theta in plain torch.
 
     Args:
         plan: What is computed.
         channels: The width of the state.
         parts: The blocks of the weight; then bias, alpha, gamma, and the blocks of shift and vector where there are
-            such. With GAT the vectors of sources and targets come after the first block.
+            such. With GAT the vectors of sources and targets come after the first block. So for every layer.
+        layers: How many layers.
     """
+    if layers > 1:
+        rows = [pack(plan, channels, one) for one in _by_layer(parts, layers)]
+        return torch.cat([functional.pad(row, (0, padded(len(row)) - len(row))) for row in rows])
     if plan.kind == "additive":
         weight, source, target, *rest = parts
         blocks = weight.view(plan.heads, plan.width, channels)
@@ -39,8 +44,12 @@ def pack(plan: Plan, channels: int, parts: Parts) -> Tensor:
     return theta
 
 
-def packed(plan: Plan, channels: int, parts: Parts) -> Tensor:
+def packed(plan: Plan, channels: int, parts: Parts, layers: int = 1) -> Tensor:
     """The same by loops and in place, without gradients."""
+    if layers > 1:
+        rows = [packed(plan, channels, one) for one in _by_layer(parts, layers)]
+        gap = rows[0].new_zeros(padded(len(rows[0])) - len(rows[0]))
+        return torch.cat([part for row in rows for part in (row, gap)])
     if plan.kind == "additive":
         from graphcon.kernels.loops import halves
 
@@ -53,24 +62,31 @@ def packed(plan: Plan, channels: int, parts: Parts) -> Tensor:
     return theta
 
 
-def unpacked(plan: Plan, channels: int, parts: Parts, gtheta: Tensor, wanted: Sequence[bool]) -> list[Tensor | None]:
+def unpacked(
+    plan: Plan, channels: int, parts: Parts, gtheta: Tensor, wanted: Sequence[bool], layers: int = 1
+) -> list[Tensor | None]:
     """The gradients of the parts from that of theta, which is written to."""
-    _divide_queries(plan, channels, gtheta)
+    if layers > 1:
+        rows = gtheta.split(len(gtheta) // layers)
+        each = zip(_by_layer(parts, layers), rows, _by_layer(wanted, layers), strict=True)
+        return [g for one, row, want in each for g in unpacked(plan, channels, one, row, want)]
     sizes = [part.numel() for part in parts]
+    if plan.kind == "additive":
+        sizes = [sizes[0], 2 * plan.heads * channels, *sizes[3:]]
+    gtheta = gtheta[: sum(sizes)]
+    _divide_queries(plan, channels, gtheta)
+    gradients = torch.split_with_sizes(gtheta, sizes)
     if plan.kind == "additive":
         from graphcon.kernels.loops import halves
 
         weight, source, target = parts[:3]
-        rows = 2 * plan.heads * channels
-        gweight, _, *others = torch.split_with_sizes(gtheta, [sizes[0], rows, *sizes[3:]])
+        gweight, _, *others = gradients
         gsource, gtarget = (torch.empty_like(v, memory_format=torch.contiguous_format) for v in (source, target))
-        g = gtheta[: sizes[0] + rows].numpy().reshape(-1, channels)
+        g = gtheta[: sizes[0] + sizes[1]].numpy().reshape(-1, channels)
         halves.stack_back(
             _array(weight), _array(source), _array(target), g[-2 * plan.heads :], g, _array(gsource), _array(gtarget)
         )
         gradients = gweight, gsource, gtarget, *others
-    else:
-        gradients = torch.split_with_sizes(gtheta, sizes)
     return [g.view_as(p) if want else None for g, p, want in zip(gradients, parts, wanted, strict=True)]
 
 
@@ -92,14 +108,14 @@ class Packed(torch.autograd.Function):
 
 
 def back_in_torch(
-    plan: Plan, channels: int, parts: Parts, gtheta: Tensor, wanted: Sequence[bool]
+    plan: Plan, channels: int, parts: Parts, gtheta: Tensor, wanted: Sequence[bool], layers: int = 1
 ) -> list[Tensor | None]:
     """:func:`unpacked` where gradients are to have gradients in turn."""
     if not any(wanted):
         return [None] * len(parts)
     parts = [part.view_as(part) for part in parts]  # one may stand in two places
     asked = [part for part, want in zip(parts, wanted, strict=True) if want]
-    found = iter(torch.autograd.grad(pack(plan, channels, parts), asked, gtheta, create_graph=True))
+    found = iter(torch.autograd.grad(pack(plan, channels, parts, layers), asked, gtheta, create_graph=True))
     return [next(found) if want else None for want in wanted]
 
 
@@ -112,6 +128,12 @@ def _divide_queries(plan: Plan, channels: int, theta: Tensor) -> None:
     if plan.shift:
         shift = len(theta) - plan.columns(channels)  # dot products have no vector: it is the last
         theta[shift : shift + queries].mul_(scale)
+
+
+def _by_layer(values: Sequence[Any], layers: int) -> list[Sequence[Any]]:
+    """Values of all layers, as those of each."""
+    length = len(values) // layers
+    return [values[start : start + length] for start in range(0, len(values), length)]
 
 
 def _array(value: Tensor) -> Any:

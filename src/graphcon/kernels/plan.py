@@ -8,6 +8,11 @@ from torch import Tensor
 ACTIVATIONS = {"identity": 0, "relu": 1, "tanh": 2, "sigmoid": 3, "elu": 4, "silu": 5, "gelu": 6}
 
 
+def padded(length: int) -> int:
+    """A length that keeps what follows aligned, so that products of it come out the same wherever it is."""
+    return (length + 15) // 16 * 16
+
+
 @dataclass(frozen=True)
 class Plan:
     r"""A coupling that is one matrix product and one pass over the edges.
@@ -115,10 +120,14 @@ class Plan:
         shift, vector = self.shift * columns, (self.kind == "dynamic") * self.heads * self.width
         return [0 if self.bare else columns * channels, biases * channels, channels, channels, shift, vector]
 
-    def split(self, theta: Tensor, nodes: int, channels: int) -> "Parameters":
-        """The parameters, as views of the vector in which they travel."""
-        weight, bias, alpha, gamma, shift, vector = theta.split(self.sizes(nodes, channels))
-        return Parameters(weight.view(-1, channels), bias.view(-1, channels), alpha, gamma, shift, vector)
+    def split(self, theta: Tensor, nodes: int, channels: int) -> list["Parameters"]:
+        """The parameters of the layer of every step, the last step first, as views of the vector in which they travel.
+
+        Where there is more than one layer each has the same length, which keeps the next one aligned.
+        """
+        sizes = self.sizes(nodes, channels)
+        layers = (layer[: sum(sizes)].split(sizes) for layer in theta.split(padded(sum(sizes))))
+        return [Parameters(w.view(-1, channels), b.view(-1, channels), *others) for w, b, *others in layers]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ where the weights of the edges depend on the state, H and the attention.
 
 The parameters go in as a vector theta and come out again, unchanged. Whoever cuts a walk into several (`checkpoint`)
 hands on what came out: the gradient is then summed step by step from the last to the first however the walk is cut,
-and comes out the same to the last bit.
+and comes out the same to the last bit. Where every step has a layer of its own, theta has them one after the other,
+that of the last step first: so what they share (alpha, gamma, a source) is summed in the same order by autograd.
 """
 
 from collections.abc import Sequence
@@ -57,7 +58,7 @@ def walk(
     Args:
         x: The state ``[nodes, channels]``.
         y: The velocity.
-        theta: All parameters, see :meth:`Plan.split`.
+        theta: All parameters, see :meth:`Plan.split`: of one layer, or of as many as there are steps.
         edge: A number per slot and head, where the plan has one, else empty.
         graph: ptr, col, tptr, trow and tslot of :class:`graphcon.kernels.structure.Graph`.
         seeds: Two per step, ``[steps, 2]``, where there is dropout, else empty.
@@ -233,18 +234,19 @@ class EagerWalk(torch.autograd.Function):
     """The op as one calls it outside of any tracing: the same functions, without the dispatcher's share of the time.
 
     On a graph of two hundred nodes the dispatcher and the packing of lists cost more than the steps. The parameters are
-    the parts of theta; or theta itself, which then comes out again, with edge.
+    the parts of theta, of so many layers; or theta itself, which then comes out again, with edge.
     """
 
     @staticmethod
-    def forward(ctx: Any, x, y, edge, graph, seeds, steps, plan, need, *parameters: Tensor):  # pyright: ignore  # autograd Functions take any arguments
+    def forward(ctx: Any, x, y, edge, graph, seeds, steps, plan, need, layers, *parameters: Tensor):  # pyright: ignore  # autograd Functions take any arguments
         whole, theta = len(parameters) > 1, parameters[-1]
         if whole:
-            theta = packed(plan, x.size(1), parameters)
+            theta = packed(plan, x.size(1), parameters, layers)
         saved = scratch(x, _setting(x, graph, steps, plan, need).kept.length)
         if need:
             ctx.save_for_backward(x, y, edge, seeds, saved, theta, *parameters)
-            ctx.graph, ctx.steps, ctx.plan, ctx.need = graph, steps, plan, need  # nobody else has the graph
+            ctx.graph, ctx.steps, ctx.plan = graph, steps, plan  # nobody else has the graph
+            ctx.need, ctx.layers = need, layers
             ctx.set_materialize_grads(False)
         results = _run(x, y, theta, edge, graph, seeds, steps, plan, need, saved)
         return results if whole else (*results, theta, edge)
@@ -252,16 +254,18 @@ class EagerWalk(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gx, gy, gtheta=None, gedge=None):  # pyright: ignore  # as above
         x, y, edge, seeds, saved, theta, *parameters = ctx.saved_tensors
-        steps, plan, need, wanted = ctx.steps, ctx.plan, ctx.need, ctx.needs_input_grad
-        whole, wanted_parameters = len(parameters) > 1, wanted[8:]
+        steps, plan, need, layers, wanted = ctx.steps, ctx.plan, ctx.need, ctx.layers, ctx.needs_input_grad
+        whole, wanted_parameters = len(parameters) > 1, wanted[9:]
         if torch.is_grad_enabled() or any(map(is_many, (gx, gy, gtheta, gedge))):
             with torch.enable_grad():
-                theta = pack(plan, x.size(1), parameters) if whole else theta
+                theta = pack(plan, x.size(1), parameters, layers) if whole else theta
                 inputs, asked = (x, y, theta, edge), (*wanted[:2], any(wanted_parameters), wanted[2])
                 given = [_given(g, value) for g, value in zip((gx, gy, gtheta, gedge), inputs, strict=True)]
                 gx, gy, gtheta, gedge = _back_in_torch(given, inputs, asked, ctx.graph, seeds, steps, plan)
                 gtheta = cast(Tensor, gtheta)
-                into = back_in_torch(plan, x.size(1), parameters, gtheta, wanted_parameters) if whole else (gtheta,)
+                into = (gtheta,)
+                if whole:
+                    into = back_in_torch(plan, x.size(1), parameters, gtheta, wanted_parameters, layers)
         else:
             # Gradients that autograd gave are not ours to write to.
             gx, gy, gtheta = _ours(gx, x), _ours(gy, y), _ours(gtheta, theta)
@@ -269,9 +273,9 @@ class EagerWalk(torch.autograd.Function):
             gx, gy, gtheta, gedge = _run_back(
                 gx, gy, gtheta, gedge, x, y, theta, edge, saved, ctx.graph, seeds, steps, plan, need
             )
-            into = unpacked(plan, x.size(1), parameters, gtheta, wanted_parameters) if whole else (gtheta,)
+            into = unpacked(plan, x.size(1), parameters, gtheta, wanted_parameters, layers) if whole else (gtheta,)
         found = gx if wanted[0] else None, gy if wanted[1] else None, gedge if wanted[2] else None
-        return *found, None, None, None, None, None, *into
+        return *found, None, None, None, None, None, None, *into
 
 
 def _given(g: Tensor | None, like: Tensor) -> Tensor:
@@ -286,18 +290,18 @@ def _ours(given: Tensor | None, like: Tensor) -> Tensor:
 
 def take_steps(
     x: Tensor, y: Tensor, parameters: Sequence[Tensor], edge: Tensor, graph: Sequence[Tensor], seeds: Tensor,
-    steps: int, plan: Plan, need: int,
+    steps: int, plan: Plan, need: int, layers: int = 1,
 ) -> tuple[Tensor, ...]:  # fmt: skip
-    """:func:`walk`, by the shortest way, from all parts of theta or from theta."""
+    """:func:`walk`, by the shortest way, from all parts of theta, of so many layers, or from theta."""
     if _runtime.is_traced():
         p, whole = plan, len(parameters) > 1
-        theta = pack(plan, x.size(1), parameters) if whole else parameters[0]
+        theta = pack(plan, x.size(1), parameters, layers) if whole else parameters[0]
         results = walk(
             x, y, theta, edge, list(graph[:5]), seeds, steps, p.kind, p.heads, p.width, p.key, p.concat, p.skip,
             p.shift, p.mix, p.leak, p.edge_dropout, p.act, p.act_leak, p.dropout, p.dt, p.source, p.bare, need,
         )  # fmt: skip
         return results[: 2 if whole else 4]
-    return EagerWalk.apply(x, y, edge, graph, seeds, steps, plan, need, *parameters)  # pyright: ignore  # apply has no annotation
+    return EagerWalk.apply(x, y, edge, graph, seeds, steps, plan, need, layers, *parameters)  # pyright: ignore  # apply has no annotation
 
 
 def pack_once(plan: Plan, channels: int, parts: Sequence[Tensor]) -> Tensor:
@@ -310,8 +314,9 @@ def pack_once(plan: Plan, channels: int, parts: Sequence[Tensor]) -> Tensor:
 def _plain_walk(
     x: Tensor, y: Tensor, theta: Tensor, edge: Tensor, graph: Sequence[Tensor], seeds: Tensor, steps: int, plan: Plan
 ) -> tuple[Tensor, Tensor]:
-    parameters = plan.split(theta, *x.shape)
+    layers = plan.split(theta, *x.shape)
     for n in range(steps):
+        parameters = layers[-1 - n % len(layers)]
         x, y = plain.step(x, y, parameters, edge, graph[0], graph[1], _seeds_of(seeds, n), plan)
     return x, y
 

@@ -36,10 +36,10 @@ def forward(
         attends: For weights that depend on the state: whether they are additive, dynamic or dot, True or None, and
             whether heads are averaged; else None.
         gates: For gates: whether they are divided by their sum; else None.
-        ends: Where weight, bias, alpha, gamma, shift and vector end in theta.
+        ends: Where weight, bias, alpha, gamma, shift and vector of a layer end in theta, and where the next begins.
         seeds: Two a step, or none.
         edge: What is given per slot.
-        theta: The parameters.
+        theta: The parameters of the layer that all steps share, or of every step's, the last step first.
         x: The state.
         y: The velocity.
         steps: How many.
@@ -56,7 +56,6 @@ def forward(
     dt, mix, leak, act_leak, scale, edge_scale = numbers
     dropped, edge_dropped = drops
     nodes, channels = x.shape
-    weight, bias, alpha, gamma, shift, vector = _parameters(theta, ends, channels)
     xs = _stack(saved, kept[0], work, room[0])
     hs = _stack(saved, kept[1], work, room[1])
     slopes = _stack(saved, kept[2], work, room[2])
@@ -64,6 +63,7 @@ def forward(
     threads_before = get_threads()
     set_threads(threads)
     for n in range(steps):
+        weight, bias, alpha, gamma, shift, vector = _parameters(theta, n, ends, channels)
         h = x if bare else _matrix(hs, n, nodes, weight.shape[0])
         if shift.shape[0] > 0:
             fill_rows(h, shift)
@@ -142,8 +142,6 @@ def backward(
     heads, target, source, key, value, width, skip = layout
     dt, mix, leak, edge_scale = numbers[0], numbers[1], numbers[2], numbers[5]
     nodes, channels = x.shape
-    weight, _, alpha, gamma, _, vector = _parameters(theta, ends, channels)
-    gweight, gbias, galpha, ggamma, gshift, gvector = _parameters(gtheta, ends, channels)
     xs, hs, slopes, ys = _cut(saved, kept[0]), _cut(saved, kept[1]), _cut(saved, kept[2]), _cut(saved, kept[4])
     gh = _cut(work, room[0])
     gz, gz0 = (_cut(work, room[1]), 0) if skip < 0 else (gh, skip)
@@ -151,6 +149,8 @@ def backward(
     set_threads(threads)
     for m in range(steps):
         n = steps - 1 - m
+        weight, _, alpha, gamma, _, vector = _parameters(theta, n, ends, channels)
+        gweight, gbias, galpha, ggamma, gshift, gvector = _parameters(gtheta, n, ends, channels)
         now = _matrix(xs, n - 1, nodes, channels) if n > 0 else x
         if need_coefficients:
             before = _matrix(ys, n - 1, nodes, channels) if n > 0 else y
@@ -202,8 +202,10 @@ def backward(
 
 
 @inlined
-def _parameters(theta, ends, channels):
-    """weight, bias, alpha, gamma, shift and vector, as :meth:`Plan.split` has them."""
+def _parameters(theta, n, ends, channels):
+    """weight, bias, alpha, gamma, shift and vector of step n, as :meth:`Plan.split` has them."""
+    layers = max(theta.shape[0] // ends[6], 1)
+    theta = theta[(layers - 1 - n % layers) * ends[6] :]
     weight = theta[: ends[0]].reshape(-1, channels)
     bias = theta[ends[0] : ends[1]].reshape(-1, channels)
     alpha, gamma = theta[ends[1] : ends[2]], theta[ends[2] : ends[3]]
