@@ -85,6 +85,14 @@ def test_the_numbers_of_the_page_are_those_of_the_metrics_file(pages: Path):
     assert found[: len(expected)] == expected
 
 
+def test_the_lead_over_the_baseline_is_counted_in_cases(pages: Path):
+    one = Evidence.gather(pages / "seeds/split-0-seed-0")
+    answers, truth = one.answers
+    lead = (answers.argmax(1) == truth).sum() - one.baseline.metrics["test"]["accuracy"] * len(truth)
+    assert f", by {abs(round(float(lead)))} of {len(truth):,} nodes." in unescape((pages / "one.html").read_text())
+    assert "by" not in unescape((pages / "molecules.html").read_text()).partition("the baseline")[2].partition(".")[0]
+
+
 def test_several_runs_have_their_mean_and_spread(pages: Path):
     each = [json.loads(file.read_text())["test"]["accuracy"] for file in sorted(pages.glob("seeds/*/metrics.json"))]
     html = unescape((pages / "all.html").read_text())

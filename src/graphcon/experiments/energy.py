@@ -12,11 +12,10 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor
 from torch_geometric.nn import GATConv, GCNConv, MessagePassing
-from torch_geometric.nn.resolver import activation_resolver
 
 from graphcon.data import synthetic
 from graphcon.diagnostics import dirichlet_energy
-from graphcon.oscillator import GraphCON
+from graphcon.oscillator import GraphCON, resolve_act
 
 SIDE = 10
 CHANNELS = 16
@@ -83,7 +82,7 @@ def _energies(layers: list[MessagePassing], alpha: float | None, act: str, edge_
 
 
 def _plain(layers: list[MessagePassing], x: Tensor, edge_index: Tensor, act: str) -> Tensor:
-    sigma = activation_resolver(act)
+    sigma = resolve_act(act)
     states = [x]
     for layer in layers:
         states.append(sigma(layer(states[-1], edge_index)))

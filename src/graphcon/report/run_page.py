@@ -69,7 +69,7 @@ def _lead(kin: Kin) -> list[str]:
         spread = f" ± {_spread(members, part, metric):.4f} over {len(members)} runs" if len(members) > 1 else ""
         text = (
             f"{name}: {PARTS[part]} {metric} {value:.4f}{spread} ({direction(metric)}), {verdict} the baseline "
-            f"“{first.baseline.words}” at {least:.4f}."
+            f"“{first.baseline.words}” at {least:.4f}{_in_cases(members, value - least)}."
         )
         plain = _plain_kin(kin, first)
         if plain is not None:
@@ -83,6 +83,15 @@ def _lead(kin: Kin) -> list[str]:
             weights = f"the weights of the last epoch, {told['epochs']}, since {why_last(told)}"
         sentences.append(f"{told['parameters']:,} parameters, {weights}; {ENDED[told['stopped']]}.")
     return sentences
+
+
+def _in_cases(members: list[Evidence], lead: float) -> str:
+    """How many answers more are right, where these can be counted: of few cases one is soon a percent."""
+    run = members[0]
+    if len(members) > 1 or run.metric != "accuracy":
+        return ""
+    cases = len(run.ids)
+    return f", by {abs(round(lead * cases)):,} of {cases:,} {run.dataset.task}s"
 
 
 def _plain_kin(kin: Kin, run: Evidence) -> str | None:
