@@ -136,15 +136,15 @@ def walk_shared(coupling: Coupling, oscillation: Oscillation, x: Tensor, steps: 
 
 def walk_layers(couplings: Sequence[Coupling], oscillation: Oscillation, x: Tensor) -> Callable[..., tuple]:
     """The same where every step has a layer of its own, all of them alike: one op, too."""
-    first_one, steps, learned = couplings[0], len(couplings), oscillation.learned
+    one, steps, learned = couplings[0], len(couplings), oscillation.learned
     coefficients = oscillation.coefficients(x)
-    parts, edge = [coupling.parts(*coefficients) for coupling in couplings], first_one._edge(x)
-    plan, seeds = oscillation.into(first_one.plan), first_one.draw(steps, oscillation.dropout)
+    parts, edge = [coupling.parts(*coefficients) for coupling in couplings], one._edge(x)
+    plan, seeds = oscillation.into(one.plan), one.draw(steps, oscillation.dropout)
 
     def run(first: int, last: int, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         layers = last - first
         parameters = tuple(part for n in reversed(range(first, last)) for part in parts[n])
-        return first_one.run(x, y, parameters, edge, plan, layers, seeds[first:last], learned, layers)
+        return one.run(x, y, parameters, edge, plan, layers, seeds[first:last], learned, layers)
 
     return run
 

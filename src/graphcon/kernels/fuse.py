@@ -59,11 +59,11 @@ def fuse(
     if source is not None:
         couplings = [_plus(coupling, source) for coupling in couplings]
     oscillation = Oscillation(*known, dropout, dt, alpha, gamma)
-    known_ones = [coupling for coupling in couplings if isinstance(coupling, Coupling)]
-    if len(known_ones) == len(couplings) == 1:
-        return walk_shared(known_ones[0], oscillation, x, steps)
-    if len(known_ones) == len(couplings) and all(map(known_ones[0].like, known_ones[1:])):
-        return walk_layers(known_ones, oscillation, x)
+    layers = [coupling for coupling in couplings if isinstance(coupling, Coupling)]
+    if len(layers) == len(couplings) == 1:
+        return walk_shared(layers[0], oscillation, x, steps)
+    if len(layers) == len(couplings) and all(map(layers[0].like, layers[1:])):
+        return walk_layers(layers, oscillation, x)
     return walk_steps(list(couplings), oscillation, x, steps)
 
 
