@@ -68,6 +68,8 @@ CASES: dict[str, Case] = {
     "sage": Case(lambda: pyg.SAGEConv(C, C)),
     "sage sum": Case(lambda: pyg.SAGEConv(C, C, aggr="sum", root_weight=False)),
     "sage max": Case(lambda: pyg.SAGEConv(C, C, aggr="max")),
+    "simple": Case(lambda: pyg.SimpleConv(aggr="sum")),
+    "simple weighted": Case(lambda: pyg.SimpleConv(aggr="sum"), "edge_weight"),
     "gin": Case(lambda: pyg.GINConv(_mlp(), eps=0.1, train_eps=True)),
     "res gated": Case(lambda: pyg.ResGatedGraphConv(C, C)),
     "res gated bare": Case(lambda: pyg.ResGatedGraphConv(C, C, root_weight=False, bias=False)),

@@ -15,7 +15,7 @@ from torch_geometric.nn.aggr import MaxAggregation, MeanAggregation, SumAggregat
 from graphcon import couplings
 from graphcon.kernels import _runtime
 from graphcon.kernels.coupling import Coupling
-from graphcon.kernels.layers import cheb, dot_product, gat, gated, gatv2, gcn, gin, gmm, sage, transformer
+from graphcon.kernels.layers import cheb, dot_product, gat, gated, gatv2, gcn, gin, gmm, sage, simple, transformer
 from graphcon.kernels.structure import MOST_SLOTS
 
 Bound = Callable[[Tensor], Tensor]
@@ -30,6 +30,7 @@ BINDERS: dict[type[Module], tuple[Callable[..., Bound | None], tuple[str, ...]]]
     pyg.GINConv: (gin.bind, ("edge_index",)),
     pyg.ChebConv: (cheb.bind, ("edge_index", "edge_weight", "batch")),
     pyg.GMMConv: (gmm.bind, ("edge_index", "edge_attr")),
+    pyg.SimpleConv: (simple.bind, ("edge_index", "edge_weight")),
     pyg.ResGatedGraphConv: (gated.bind_res_gated, ("edge_index", "edge_attr")),
     couplings.DotProductConv: (dot_product.bind, ("edge_index",)),
     couplings.GatedGCNConv: (gated.bind_gated_gcn, ("edge_index",)),

@@ -9,7 +9,7 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from graphcon.models.card import rival
 from graphcon.models.flow import Dynamics, Flow, Slope, time_step
-from graphcon.models.rivals._propagation import spread
+from graphcon.models.rivals._propagation import spreading
 
 
 class CGNN(Dynamics):
@@ -49,10 +49,10 @@ class CGNN(Dynamics):
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Slope:
         """Binds the normalised adjacency, W and the source."""
         edge_index, norm = self._normalized(edge_index, edge_weight, x)
-        alpha, mix, source = torch.sigmoid(self.alpha), self.mixing(), x
+        alpha, mix, source, spread = torch.sigmoid(self.alpha), self.mixing(), x, spreading(x, edge_index, norm)
 
         def slope(x: Tensor) -> Tensor:
-            out = alpha / 2 * (x + spread(x, edge_index, norm)) - x + source
+            out = alpha / 2 * (x + spread(x)) - x + source
             return out if mix is None else out + x @ mix - x
 
         return slope

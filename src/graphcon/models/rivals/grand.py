@@ -5,10 +5,11 @@ from torch import Tensor
 from torch.nn import Parameter
 from torch_geometric.nn import inits
 
+from graphcon import kernels
 from graphcon.couplings import DotProductConv
 from graphcon.models.card import rival
 from graphcon.models.flow import Dynamics, Flow, Slope, time_step
-from graphcon.models.rivals._propagation import spread
+from graphcon.models.rivals._propagation import spreading
 
 
 class GRAND(Dynamics):
@@ -48,13 +49,14 @@ class GRAND(Dynamics):
     def forward(self, x: Tensor, edge_index: Any) -> Slope:
         """Binds the attention of the first state (GRAND-l) and the source."""
         alpha, source = torch.sigmoid(self.alpha), 0.0 if self.beta is None else self.beta * x
-        fixed = self.conv.attention(x, edge_index) if self.linear else None
+        mix = self._bind(x, edge_index)
+        return lambda x: alpha * (mix(x) - x) + source
 
-        def slope(x: Tensor) -> Tensor:
-            mixed = self.conv(x, edge_index) if fixed is None else spread(x, *fixed)
-            return alpha * (mixed - x) + source
-
-        return slope
+    def _bind(self, x: Tensor, edge_index: Any) -> Slope:
+        """A(X) X, or A(X_0) X."""
+        if self.linear:
+            return spreading(x, *self.conv.attention(x, edge_index))
+        return kernels.bind(self.conv, x, (edge_index,), {}) or (lambda x: self.conv(x, edge_index))
 
     def __repr__(self) -> str:
         return f"GRAND-{'l' if self.linear else 'nl'}({self.conv.in_channels}, heads={self.conv.heads})"

@@ -5,7 +5,7 @@ from torch import Tensor
 from graphcon.couplings import DotProductConv
 from graphcon.models.card import rival
 from graphcon.models.flow import Dynamics, Flow, Slope, time_step
-from graphcon.models.rivals._propagation import spread
+from graphcon.models.rivals._propagation import spreading
 
 
 class Kuramoto(Dynamics):
@@ -34,11 +34,11 @@ class Kuramoto(Dynamics):
 
     def forward(self, x: Tensor, edge_index: Any) -> Slope:
         """Binds the natural frequencies and the attention."""
-        frequency, graph = x, self.conv.attention(x, edge_index)
+        frequency, spread = x, spreading(x, *self.conv.attention(x, edge_index))
 
         def slope(x: Tensor) -> Tensor:
             sin, cos = x.sin(), x.cos()
-            return frequency + self.K * (cos * spread(sin, *graph) - sin * spread(cos, *graph))
+            return frequency + self.K * (cos * spread(sin) - sin * spread(cos))
 
         return slope
 
