@@ -3,10 +3,10 @@
 Known layers run on them without being asked; everything else takes the layer's own path, with equal results.
 """
 
-from graphcon.kernels._runtime import disabled, enabled
+from graphcon.kernels._runtime import disabled, enabled, pays
 from graphcon.kernels.dispatch import bind, call, untouched
 from graphcon.kernels.features import linear as sparse_linear
 from graphcon.kernels.fuse import fuse
 from graphcon.kernels.workspace import free_memory
 
-__all__ = ["bind", "call", "disabled", "enabled", "free_memory", "fuse", "sparse_linear", "untouched"]
+__all__ = ["bind", "call", "disabled", "enabled", "free_memory", "fuse", "pays", "sparse_linear", "untouched"]

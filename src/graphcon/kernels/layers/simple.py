@@ -1,7 +1,6 @@
 from torch import Tensor
 from torch_geometric.nn import SimpleConv
 
-from graphcon.kernels import _runtime
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.plan import Plan
 from graphcon.kernels.structure import known
@@ -9,7 +8,7 @@ from graphcon.kernels.structure import known
 
 def bind(layer: SimpleConv, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Coupling | None:
     """SimpleConv: the sum over neighbours, weighted or not. It has no parameters."""
-    if layer.combine_root is not None or not _runtime.pays(edge_index, x):
+    if layer.combine_root is not None:
         return None
     about = known(edge_index)
     graph = about.graph(edge_index, x.size(0), False)

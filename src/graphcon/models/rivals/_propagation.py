@@ -14,12 +14,12 @@ _SUM = SimpleConv(aggr="sum")
 
 def spread(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
     r""":math:`X_i \mapsto \sum_j w_{ij} X_j` for edges ``(j, i)`` of weight w."""
-    return kernels.call(_SUM, x, edge_index, edge_weight)
+    return spreading(x, edge_index, edge_weight)(x)
 
 
 def spreading(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Callable[[Tensor], Tensor]:
     """:func:`spread` for many states like x on one graph."""
-    bound = kernels.bind(_SUM, x, (edge_index, edge_weight), {})
+    bound = kernels.bind(_SUM, x, (edge_index, edge_weight), {}) if kernels.pays(edge_index, x) else None
     return bound or (lambda x: _SUM(x, edge_index, edge_weight))
 
 
