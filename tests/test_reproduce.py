@@ -182,12 +182,20 @@ def test_a_smaller_budget_does_not_replace_a_larger_one(tmp_path, capsys):
     [
         (("heterophile",), "Did you mean 'heterophilic'"),
         (("homophilic", "--only", "texas-gcn"), "is no recipe of homophilic"),
+        (("homophilic", "--at", "2 layers"), "is no column of homophilic. It has one column a data set: leave it out"),
+        (("depth-cora", "--at", "3 layers"), "is no column of depth-cora. There are: 2 layers, 4 layers"),
         (("homophilic", "--workers", "0"), "at least 1"),
     ],
 )
 def test_a_wrong_word_is_told_with_the_cure(tmp_path, capsys, words, told):
     assert reproduce(tmp_path, *words) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_table_can_be_run_in_some_of_its_columns():
+    chosen = ("depth-cora-gcn", "depth-cora-plain-gcn")
+    found = tables.jobs(TABLES["depth-cora"], tables.Budget(1, 1), chosen, ("64 layers", "2 layers"))
+    assert [(job.name, job.recipe.model.steps) for job in found] == [(name, n) for name in chosen for n in (64, 2)]
 
 
 def test_settings_of_a_run_can_be_read_from_its_line():

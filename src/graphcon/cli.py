@@ -575,6 +575,7 @@ def reproduce(
     runs: Annotated[Path, tyro.conf.arg(metavar="FOLDER")] = Path("runs/reproduce"),
     workers: int = 1,
     only: str = "",
+    at: str = "",
     data_root: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None,
 ) -> int:
     """Runs a table or a figure of the paper, and puts our results beside the paper's.
@@ -583,7 +584,7 @@ def reproduce(
 
     Example: graphcon reproduce heterophilic --budget paper --workers 2
 
-    Example: graphcon reproduce depth-cora --only depth-cora-gcn,depth-cora-plain-gcn
+    Example: graphcon reproduce depth-cora --only depth-cora-gcn,depth-cora-plain-gcn --at "64 layers"
 
     Example: graphcon reproduce page
 
@@ -595,6 +596,7 @@ def reproduce(
         runs: Folder for the run folders.
         workers: How many processes train at a time.
         only: Only these recipes of the table, separated by commas.
+        at: Only these columns of a table with several per data set, separated by commas, as the table names them.
         data_root: Folder to look for data in first.
     """
     from graphcon.experiments.reproduction_list import NAMES, show_names
@@ -611,10 +613,10 @@ def reproduce(
     check_workers(workers)
     for folder in (out, runs):
         _check_folder(folder)
-    chosen = tuple(filter(None, only.split(",")))
+    rows, columns = (tuple(filter(None, map(str.strip, chosen.split(",")))) for chosen in (only, at))
     from graphcon.experiments import show_reproduction
 
-    return show_reproduction.show(name, budget, out, runs, workers, chosen, data_root, console)
+    return show_reproduction.show(name, budget, out, runs, workers, rows, columns, data_root, console)
 
 
 @app.command

@@ -35,6 +35,7 @@ def reproduce(
     *,
     workers: int = 1,
     only: tuple[str, ...] = (),
+    at: tuple[str, ...] = (),
     data_root: Path | None = None,
     reporter: Callable[[Job], Reporter] | None = None,
 ) -> Iterator[tuple[int, int, Run]]:
@@ -50,11 +51,12 @@ def reproduce(
         runs: Where the run folders go.
         workers: Number of processes.
         only: The recipes to run; all of the table by default.
+        at: The columns to run, by their labels; all by default.
         data_root: Where named sets are looked for first.
         reporter: Makes whom to tell how a training goes, where there is one process.
     """
     table = TABLES[name]
-    wanted = jobs(table, table.budgets[budget], only)
+    wanted = jobs(table, table.budgets[budget], only, at)
     if not wanted:
         raise InputError(f"{name}: no recipe is packaged for {', '.join(table.datasets)}")
     if data_root is not None:

@@ -57,6 +57,7 @@ def show(
     runs: Path,
     workers: int,
     only: tuple[str, ...],
+    at: tuple[str, ...],
     data_root: Path | None,
     console: Console,
 ) -> int:
@@ -72,7 +73,7 @@ def show(
         _show_molecule(out, console)
     else:
         try:
-            _show_table(TABLES[name], budget, out, runs, workers, only, data_root, console)
+            _show_table(TABLES[name], budget, out, runs, workers, only, at, data_root, console)
         except (StoppedError, KeyboardInterrupt):
             console.print("Stopped. What is done is kept: type the same command again to go on.", highlight=False)
             return 130
@@ -96,6 +97,7 @@ def _show_table(
     runs: Path,
     workers: int,
     only: tuple[str, ...],
+    at: tuple[str, ...],
     data_root: Path | None,
     console: Console,
 ) -> None:
@@ -117,7 +119,7 @@ def _show_table(
             return _Epochs(progress, epochs)
 
         found = reproduce(
-            table.name, budget, out, runs, workers=workers, only=only, data_root=data_root, reporter=reporter
+            table.name, budget, out, runs, workers=workers, only=only, at=at, data_root=data_root, reporter=reporter
         )
         for done, of, run in found:
             progress.update(bar, completed=done, total=of)

@@ -297,22 +297,27 @@ def rows(table: Table) -> dict[str, str]:
     return dict(sorted(found.items(), key=lambda item: order[item[1]]))
 
 
-def jobs(table: Table, budget: Budget, only: tuple[str, ...] = ()) -> list[Job]:
+def jobs(table: Table, budget: Budget, only: tuple[str, ...] = (), at: tuple[str, ...] = ()) -> list[Job]:
     """All trainings of a table.
 
     Args:
         table: The table.
         budget: What is spent.
         only: The recipes to take; all by default.
+        at: The labels of the points to take; all by default.
     """
-    known = rows(table)
-    unknown = [name for name in only if name not in known]
-    if unknown:
-        raise InputError(f"--only {unknown[0]}: is no recipe of {table.name}. There are: {', '.join(known)}")
+    known, points = rows(table), {point.label: point for point in table.points}
+    for name in only:
+        if name not in known:
+            raise InputError(f"--only {name}: is no recipe of {table.name}. There are: {', '.join(known)}")
+    for label in at:
+        if label not in points:
+            there = f"There are: {', '.join(points)}" if any(points) else "It has one column a data set: leave it out"
+            raise InputError(f"--at {label!r}: is no column of {table.name}. {there}")
     found = []
     for name in only or known:
         recipe = recipes.load(name)
-        for point in table.points:
+        for point in (points[label] for label in at or points):
             changed = _within(point.applied_to(recipe), budget)
             variant = ", ".join(filter(None, [variant_of(name, known[name], recipe.model.name), point.label]))
             for split, seed in itertools.product(range(budget.splits), range(budget.seeds)):
