@@ -14,7 +14,7 @@ from graphcon import cli
 from graphcon.errors import InputError
 from graphcon.experiments import cases, results, tables, verdict
 from graphcon.experiments.glance import glance
-from graphcon.experiments.page import notes, write_page
+from graphcon.experiments.page import notes, opening, write_page
 from graphcon.experiments.reproduce import reproduce as reproducing
 from graphcon.experiments.results import Run
 from graphcon.experiments.show_reproduction import sensitivity_lines, show
@@ -241,7 +241,7 @@ def test_better_than_its_layer_holds_in_part_where_one_of_two_is_better(tmp_path
     ]
     found = claim(kept(tmp_path, "heterophilic", runs), BETTER)
     assert found.verdict == "holds in part"
-    assert found.short == "of 2 cases 1 clearly better (by the 95 % interval of the difference), 1 clearly worse"
+    assert found.figures == "of 2 cases 1 clearly better, 1 clearly worse"
     rest = "the same | – |"
     assert at_a_glance(runs) == [
         f"| texas | graphcon-gcn | nothing | **86.0 ± 1.0** (n = 3) | 56.0 ± 1.0: +30.0 | 85.4: +0.6 | {rest}",
@@ -270,11 +270,11 @@ def test_graphcon_as_a_whole_is_judged_by_what_validation_prefers_beside_the_bes
     ]
     text = "On every data set one of the paper's GraphCON models is the best, or on a par with it"
     found = claim(kept(tmp_path, "heterophilic", runs), text)  # graphcon-gcn, 80, beside gcn, 90
-    assert (found.verdict, found.short) == ("does not hold", "beside the best of all others, of 1 case 1 clearly worse")
+    assert (found.verdict, found.figures) == ("does not hold", "of 1 case 1 clearly worse")
     # Now gcn has 82, 81 and 80 on the three splits, graphcon-gcn 80, 81 and 82: a tie.
     equal = [run._replace(test=82.0 - run.split) if run.model == "gcn" else run for run in runs if run.model != "h2gcn"]
     found = claim(kept(tmp_path, "heterophilic", equal), text)
-    assert found == (text, "holds", "beside the best of all others, of 1 case 1 not better, within the spread")
+    assert (found.verdict, found.figures) == ("holds", "of 1 case 1 not better, within the spread")
 
 
 def test_models_are_compared_split_by_split_where_there_are_several():
@@ -310,7 +310,7 @@ def test_half_the_error_is_judged_for_the_papers_models_and_for_the_longest_trai
     kept(tmp_path, "epochs-zinc", longer)
     found = claim(tmp_path, text)
     assert found.verdict == "holds in part"
-    assert found.short.endswith("after 200 epochs graphcon-gcn 0.200 where its layer has 0.500 (0.40 times)")
+    assert found.figures.endswith("graphcon-gcn after 200 epochs 0.200 where its layer has 0.500 (0.40 times)")
 
 
 def test_what_has_many_fewer_parameters_than_its_layer_is_told_with_that_beside_it():
@@ -330,7 +330,7 @@ def test_of_two_variants_the_one_that_validation_prefers_is_judged(tmp_path):
         run_of(95, variant="without linear term")._replace(val=85.0),  # better on test data, which must not choose
         run_of(85, model="gcn"),
     ]
-    assert claim(kept(tmp_path, "heterophilic", runs), BETTER).short == "of 1 case 1 not better in a single run"
+    assert claim(kept(tmp_path, "heterophilic", runs), BETTER).figures == "of 1 case 1 not better in a single run"
 
 
 def test_what_the_papers_equation_does_not_have_is_judged_with_it_and_without(tmp_path):
@@ -340,8 +340,8 @@ def test_what_the_papers_equation_does_not_have_is_judged_with_it_and_without(tm
         run_of(85, model="gcn")._replace(recipe="texas-plain-gcn model.options.norm=batch"),
     ]
     out = kept(tmp_path, "heterophilic", runs)
-    assert claim(out, BETTER).short == "of 1 case 1 better in a single run (the spread unknown)"
-    assert claim(out, f"{BETTER}, with its equation alone").short == "of 1 case 1 not better in a single run"
+    assert claim(out, BETTER).figures == "of 1 case 1 better in a single run"
+    assert claim(out, f"{BETTER}, with its equation alone").figures == "of 1 case 1 not better in a single run"
     (line,) = at_a_glance(runs)
     assert "| graphcon-gcn (source term) | source | **95.0** (n = 1) | 85.0: +10.0 |" in line
     assert "| 80.0 | – |" in line
@@ -394,7 +394,7 @@ def test_depth_is_judged_with_the_linear_term_and_without(tmp_path):
     assert claim(out, text).verdict == "holds"
     found = claim(out, f"{text}, with its equation alone")
     assert found.verdict == "holds in part"
-    assert "GraphCON-GCN 70.0 → 60.0 → 50.0 → 40.0; GCN 60.0" in found.short
+    assert "GraphCON-GCN 70.0 → 60.0 → 50.0 → 40.0; GCN 60.0" in found.figures
 
 
 def test_depth_holds_only_where_graphcon_keeps_and_gcn_loses(tmp_path):
@@ -411,7 +411,7 @@ def test_depth_holds_only_where_graphcon_keeps_and_gcn_loses(tmp_path):
     normed = [*runs, *curve("gcn", 79, 79, 79, 79, 50, 19, variant="batch norm, ")]
     assert (
         "validation prefers, 81.0 → 80.0 → 79.0 → 79.0 → 50.0 → 20.0"
-        in claim(kept(tmp_path, "depth-cora", normed), DEPTH).short
+        in claim(kept(tmp_path, "depth-cora", normed), DEPTH).figures
     )
     normed = [*runs, *curve("gcn", 79, 79, 79, 79, 79, 79, variant="batch norm, ")]
     assert claim(kept(tmp_path, "depth-cora", normed), DEPTH).verdict == "holds in part"
@@ -431,6 +431,31 @@ def test_the_page_holds_every_table_and_says_what_is_not_measured(tmp_path):
         assert f"## {table.title}\n\n{notes()['tables'].get(name, '')}" in page
     assert "`cora-gat`" in page.split("Not measured: ")[1]
     assert "Not measured. `graphcon reproduce zinc` runs it." in page
+
+
+def test_the_page_opens_with_what_became_of_every_claim_in_plain_words(tmp_path):
+    runs = [
+        run_of(value + split, model=m, split=split)
+        for m, value in (("graphcon-gcn", 84), ("gcn", 55))
+        for split in range(3)
+    ]
+    claims = verdict.verdicts(kept(tmp_path, "heterophilic", runs))
+    told = opening(claims)
+    assert all(claim.text.removesuffix(verdict.ALONE) in told for claim in claims)
+    assert told.startswith("Of 13 claims of the paper 2 hold, 1 does not hold, 10 were not measured.\n")
+    held, rest = told.split("**Holds**")[1].split("**Not measured**")
+    assert (
+        f"- {BETTER}. *It is ahead in 1 of 1 cases, clearly in 1.*\n  - With the paper's equation alone this holds."
+        in held
+    )
+    assert "- Our runs reach what the paper prints for GraphCON on PPI. *The data must be downloaded first" in rest
+
+
+def test_results_that_nothing_tells_the_making_of_are_told_with_the_cure(tmp_path):
+    kept(tmp_path, "heterophilic", [run_of(80.0)])
+    with pytest.raises(InputError, match="heterophilic.json: is missing.* graphcon reproduce heterophilic"):
+        write_page(tmp_path, tmp_path / "page.md")
+    assert not (tmp_path / "page.md").exists()
 
 
 def test_on_a_terminal_the_epochs_of_the_training_under_way_are_shown(tmp_path):

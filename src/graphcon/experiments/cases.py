@@ -13,9 +13,9 @@ from graphcon.experiments.tables import TABLES, Table, paper_figure
 JUDGED = ("homophilic", "heterophilic", "ppi", "zinc", "superpixels")
 #: What may be said of a case, from good to bad: beside another model, and beside the paper's figure.
 CLEAR, WITHIN, SINGLE, EVEN, SINGLE_WORSE, WORSE = (
-    "clearly better (by the 95 % interval of the difference)",
+    "clearly better",
     "better within the spread",
-    "better in a single run (the spread unknown)",
+    "better in a single run",
     "not better, within the spread",
     "not better in a single run",
     "clearly worse",

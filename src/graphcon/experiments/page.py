@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from graphcon._files import write_whole
+from graphcon.errors import InputError
 from graphcon.experiments import results
 from graphcon.experiments.glance import glance
 from graphcon.experiments.reproduce import facts
 from graphcon.experiments.tables import PICTURES, TABLES, rows
-from graphcon.experiments.verdict import verdicts
+from graphcon.experiments.verdict import ALONE, VERDICTS, Claim, verdicts
 
 
 @cache
@@ -23,9 +24,8 @@ def notes() -> dict[str, Any]:
 def write_page(out: Path, page: Path) -> None:
     """Writes the page from the results in a folder."""
     claims = verdicts(out)
-    parts = [notes()["head"], "\n## Verdict\n\n| claim of the paper | verdict | in short |\n|---|---|---|\n"]
-    parts += [f"| {claim.text} | **{claim.verdict}** | {claim.short} |\n" for claim in claims]
-    parts.append(f"\n{notes()['verdict']}\n## At a glance\n\n{notes()['glance']}\n")
+    parts = [notes()["head"], f"\n## Verdict\n\n{opening(claims)}\n{notes()['verdict']}"]
+    parts.append(f"\n### Figures behind the verdict\n\n{behind(claims)}\n## At a glance\n\n{notes()['glance']}\n")
     parts.append(glance({name: results.load(out, name) for name in TABLES}) or "Nothing was measured yet.\n")
     hours = sum(facts(out, name).get("hours", 0.0) for name in TABLES)
     parts.append(
@@ -37,6 +37,28 @@ def write_page(out: Path, page: Path) -> None:
     parts += [section(out, name, page.parent) for name in TABLES]
     parts.append(f"\n## How settings were found, and test data read\n\n{notes()['settings']}")
     write_whole(page, "".join(parts))
+
+
+def opening(claims: list[Claim]) -> str:
+    """In plain words what became of the claims; of one that is also judged with the equation alone both are told."""
+    alone = {claim.text.removesuffix(ALONE): claim for claim in claims if claim.text.endswith(ALONE)}
+    whole = [claim for claim in claims if not claim.text.endswith(ALONE)]
+    found = {verdict: [claim for claim in whole if claim.verdict == verdict] for verdict in VERDICTS}
+    counts = [f"{len(group)} {VERDICTS[verdict][len(group) > 1]}" for verdict, group in found.items() if group]
+    parts = [f"Of {len(whole)} claims of the paper {', '.join(counts)}.\n"]
+    for verdict, group in found.items():
+        parts += [f"\n**{verdict.capitalize()}**\n\n"] if group else []
+        for claim in group:
+            parts.append(f"- {claim.text}. *{claim.plain}.*\n")
+            if (bare := alone.get(claim.text)) is not None:
+                parts.append(f"  - With the paper's equation alone this {VERDICTS[bare.verdict][0]}. *{bare.plain}.*\n")
+    return "".join(parts)
+
+
+def behind(claims: list[Claim]) -> str:
+    """The figures behind the claims, as a table."""
+    rows = [f"| {claim.text} | **{claim.verdict}** | {claim.figures or claim.plain} |\n" for claim in claims]
+    return "".join(["| claim of the paper | verdict | figures |\n|---|---|---|\n", *rows])
 
 
 def drawn(out: Path, name: str, beside: Path) -> str:
@@ -53,6 +75,11 @@ def section(out: Path, name: str, beside: Path) -> str:
     head = f"\n## {table.title}\n\n" + (f"{note}\n" if note else "")
     if not runs:
         return f"{head}Not measured. `graphcon reproduce {name}` runs it.\n"
+    if not told:
+        raise InputError(
+            f"{out / name}.json: is missing, and tells how {name}.csv was made. Move {name}.csv away, too: "
+            f"graphcon reproduce {name} makes both again from the runs that are kept"
+        )
     versions = ", ".join(f"{package} {version}" for package, version in told["versions"].items())
     made = (
         f"`{told['command']}`: {told['spent']}. {told['runs']} runs, {told['hours']} hours on {told['cores']} cores, "

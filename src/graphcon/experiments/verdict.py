@@ -10,6 +10,7 @@ from graphcon.experiments.cases import (
     CLEAR,
     EVEN,
     HOW,
+    NEARLY,
     REACHED,
     SINGLE,
     WITHIN,
@@ -26,11 +27,20 @@ from graphcon.experiments.cases import (
 )
 from graphcon.experiments.reproduce import facts
 from graphcon.experiments.results import Cell
-from graphcon.experiments.tables import PICTURES, TABLES, Point
+from graphcon.experiments.tables import PICTURES, TABLES, Point, Table
 
+#: What can become of a claim, and how that is said of one claim and of several.
+VERDICTS = {
+    "holds": ("holds", "hold"),
+    "holds in part": ("holds in part", "hold in part"),
+    "does not hold": ("does not hold", "do not hold"),
+    "unclear": ("is unclear", "are unclear"),
+    "not measured": ("was not measured", "were not measured"),
+}
 #: Where rows are left out that add a linear term, a source or a normalisation.
 ALONE = ", with its equation alone"
 
+PRINTED = "Our runs reach what the paper prints for GraphCON"
 DEPTH_PAYS = {
     "depth-zinc": "On ZINC the error of GraphCON-GCN falls with depth, while that of GCN rises",
     "depth-superpixels": "On superpixels the accuracy of GraphCON-GCN rises with depth, while that of GCN falls",
@@ -38,11 +48,19 @@ DEPTH_PAYS = {
 
 
 class Claim(NamedTuple):
-    """A claim, what became of it, and why in short."""
+    """A claim of the paper, and what became of it.
+
+    Attributes:
+        text: The claim.
+        verdict: One of `VERDICTS`.
+        plain: What was seen, in plain words.
+        figures: The figures behind it, and how they were judged.
+    """
 
     text: str
-    verdict: str  # holds, holds in part, does not hold, unclear, not measured
-    short: str
+    verdict: str
+    plain: str
+    figures: str = ""
 
 
 def verdicts(out: Path) -> list[Claim]:
@@ -62,8 +80,8 @@ def verdicts(out: Path) -> list[Claim]:
         _as_good_as_any(printed, ALONE),
         _better_than_no_graph(judged),
         _better_than_no_graph(printed, ALONE),
-        _figures(judged),
-        _figures(printed, ALONE),
+        _figures(PRINTED, judged),
+        _figures(f"{PRINTED}{ALONE}", printed),
         _half_the_error(judged, found["epochs-zinc"], spent["zinc"]),
         _depth_costs_nothing(found["depth-cora"], spent["depth-cora"]),
         _better_than_dropedge(found["depth-cora"], spent["depth-cora"]),
@@ -82,16 +100,21 @@ def _stay_apart(file: Path) -> Claim:
     """Neighbours have become alike where less than a thousandth is left of the energy behind the first layer."""
     text = "Over 100 layers with random weights neighbours become alike in GCN and GAT, and do not in GraphCON"
     if not file.exists():
-        return Claim(text, "not measured", "graphcon reproduce energy")
+        return _not_measured(text, "energy")
     curves: dict[str, list[float]] = {}
     with file.open(newline="", encoding="utf-8") as lines:
         for line in csv.DictReader(lines):
             curves.setdefault(line["network"], []).append(float(line["median"]))
     left = {name: curve[-1] / curve[0] for name, curve in curves.items()}
-    right = sum((share < 1e-3) != name.startswith("GraphCON") for name, share in left.items())
+    alike = [name for name, share in left.items() if share < 1e-3]
+    right = sum((name in alike) != name.startswith("GraphCON") for name in left)
     told = "; ".join(f"{name}: {share:.0e}" for name, share in left.items())
     return Claim(
-        text, _share(right, len(left)), f"what is left of the energy behind the first layer, by the median: {told}"
+        text,
+        _share(right, len(left)),
+        f"Neighbours keep less than a thousandth of their difference in {_listed(alike)}; they keep more in "
+        f"{_listed([name for name in left if name not in alike])}",
+        f"what is left of the energy behind the first layer, by the median: {told}",
     )
 
 
@@ -109,9 +132,14 @@ def _better_than_no_graph(judged: list[Case], where: str = "") -> Claim:
 def _as_good_as_any(judged: list[Case], where: str = "") -> Claim:
     text = f"On every data set one of the paper's GraphCON models is the best, or on a par with it{where}"
     counts = Counter(ours.against(best) for ours, (_, best) in champions(judged))
-    good = counts[CLEAR] + counts[WITHIN] + counts[SINGLE] + counts[EVEN]
-    told = f"beside the best of all others, {_counted(counts)}" if counts else ""
-    return Claim(text, _share(good, counts.total()), told)
+    if not counts:
+        return _not_measured(text)
+    ahead = _ahead(counts)
+    seen = (
+        f"Beside the best of all others it is ahead in {ahead} of {counts.total()} cases, and behind by no more than "
+        f"the spread in {counts[EVEN]}"
+    )
+    return Claim(text, _share(ahead + counts[EVEN], counts.total()), seen, _counted(counts))
 
 
 def _half_the_error(judged: list[Case], longer: Cells, spent: str) -> Claim:
@@ -126,35 +154,56 @@ def _half_the_error(judged: list[Case], longer: Cells, spent: str) -> Claim:
         rows = preferred(table, {place: cell for place, cell in longer.items() if place.point == point.label})
         cells = {model: cell for (_, model), (_, cell) in rows.items()}
         if {"graphcon-gcn", "gcn"} <= cells.keys():
-            pairs.append((f"after {point.label} graphcon-gcn", cells["graphcon-gcn"], cells["gcn"]))
+            pairs.append((f"graphcon-gcn after {point.label}", cells["graphcon-gcn"], cells["gcn"]))
             break
+    if not pairs:
+        return _not_measured(text, "zinc")
     told = ", ".join(
         f"{model} {cell.mean:.3f} where its layer has {layer.mean:.3f} ({cell.mean / layer.mean:.2f} times)"
         for model, cell, layer in pairs
     )
     half = sum(cell.mean <= layer.mean / 2 for _, cell, layer in pairs)
-    return Claim(text, _share(half, len(pairs)), f"{spent}: {told}" if spent else told)
+    best, cell, layer = min(pairs, key=lambda pair: pair[1].mean / pair[2].mean)
+    seen = f"At best ({best}) its error is {cell.mean / layer.mean:.2f} times that of its layer"
+    return Claim(text, _share(half, len(pairs)), seen, f"{spent}: {told}" if spent else told)
+
+
+def _figures(text: str, judged: list[Case]) -> Claim:
+    counts = Counter(reached for case in judged if (reached := case.reaches()) is not None)
+    if not counts:
+        return _not_measured(text)
+    seen = f"{counts[REACHED]} of {counts.total()} figures were reached, and {counts[NEARLY]} more nearly"
+    return Claim(text, _share(counts[REACHED], counts.total()), seen, _counted(counts))
+
+
+def _on_proteins(judged: list[Case]) -> Claim:
+    found = _figures(f"{PRINTED} on PPI", [case for case in judged if case.table.name == "ppi"])
+    return found if found.figures else found._replace(plain="The data must be downloaded first: graphcon reproduce ppi")
 
 
 def _better(text: str, pairs: list[tuple[Case, Row | None]]) -> Claim:
-    counts = Counter(case.against(other[1]) for case, other in pairs if other is not None)
-    return Claim(text, _share(counts[CLEAR], counts.total()), _counted(counts))
+    return _by_counts(text, Counter(case.against(other[1]) for case, other in pairs if other is not None))
 
 
-def _figures(judged: list[Case], where: str = "") -> Claim:
-    counts = Counter(reached for case in judged if (reached := case.reaches()) is not None)
-    text = f"Our runs reach what the paper prints for GraphCON{where}"
-    return Claim(text, _share(counts[REACHED], counts.total()), _counted(counts))
+def _by_counts(text: str, counts: Counter[str], spent: str = "") -> Claim:
+    """A claim that holds where all cases are clearly better."""
+    if not counts:
+        return _not_measured(text)
+    seen = f"It is ahead in {_ahead(counts)} of {counts.total()} cases, clearly in {counts[CLEAR] or 'none'}"
+    if counts[WORSE]:
+        seen += f"; it is clearly behind in {counts[WORSE]}"
+    told = f"{_counted(counts)} ({spent})" if spent else _counted(counts)
+    return Claim(text, _share(counts[CLEAR], counts.total()), seen, told)
 
 
 def _depth_costs_nothing(cells: Cells, spent: str) -> Claim:
     text = "On Cora, 64 layers of GraphCON-GCN do as well as 2 (within 2 points), where GCN collapses"
-    curve, base, told = _curves(cells, "depth-cora", 1, spent)
+    curve, base, told = _curves(cells, "depth-cora", spent)
     if not curve:
-        return Claim(text, "not measured", told)
+        return _not_measured(text, "depth-cora")
     lost, lost_base = (line[0].mean - line[-1].mean for line in (curve, base))
     verdict = "holds" if lost <= 2 < lost_base else "holds in part" if lost < lost_base else "does not hold"
-    return Claim(text, verdict, told)
+    return Claim(text, verdict, _ends(TABLES["depth-cora"], curve, base), told)
 
 
 def _better_than_dropedge(cells: Cells, spent: str) -> Claim:
@@ -167,24 +216,28 @@ def _better_than_dropedge(cells: Cells, spent: str) -> Claim:
         rival = preferred(table, at).get(("depth-cora", "dropedge"))
         if ours and rival is not None:
             counts[compared(table, ours[0], rival[1])] += 1
-    return Claim(text, _share(counts[CLEAR], counts.total()), f"{_counted(counts)} ({spent})" if counts else "")
+    return _by_counts(text, counts, spent)
 
 
 def _depth_pays(text: str, cells: Cells, name: str, spent: str, row: str) -> Claim:
     """Of the shallowest and the deepest network the deepest must be clearly better, and of the layer clearly worse."""
     table = TABLES[name]
-    ours, base, told = _curves(cells, name, table.digits, spent, row)
+    ours, base, told = _curves(cells, name, spent, row)
     if not ours:
-        return Claim(text, "not measured", told)
-    right = (compared(table, ours[-1], ours[0]) == CLEAR) + (compared(table, base[-1], base[0]) == WORSE)
+        return _not_measured(text, name)
+    judged = [compared(table, line[-1], line[0]) for line in (ours, base)]
     top, base_top = (max(curve, key=lambda cell: gain(table, cell.mean, 0.0)).mean for curve in (ours, base))
     best = f"at their best depths {top:.{table.digits}f} and {base_top:.{table.digits}f}"
-    return Claim(text, _share(right, 2), f"{told}; {best}")
+    right = (judged[0] == CLEAR) + (judged[1] == WORSE)
+    return Claim(text, _share(right, 2), _ends(table, ours, base), f"{told}; {best}")
 
 
-def _on_proteins(judged: list[Case]) -> Claim:
-    found = _figures([case for case in judged if case.table.name == "ppi"], " on PPI")
-    return found if found.short else found._replace(short="the data must be downloaded; graphcon reproduce ppi")
+def _ends(table: Table, ours: list[Cell], base: list[Cell]) -> str:
+    """How the deepest networks of GraphCON-GCN and of GCN do beside the shallowest."""
+    first, last = (point.label.removesuffix(" layers") for point in (table.points[0], table.points[-1]))
+    lines = [(line[0], line[-1]) for line in (ours, base)]
+    told = [f"{a.mean:.{table.digits}f} to {b.mean:.{table.digits}f} ({compared(table, b, a)})" for a, b in lines]
+    return f"From {first} to {last} layers GraphCON-GCN goes from {told[0]}, GCN from {told[1]}"
 
 
 def _robust(name: str, where: str, cells: Cells, points: tuple[Point, ...], spent: str) -> Claim:
@@ -192,15 +245,17 @@ def _robust(name: str, where: str, cells: Cells, points: tuple[Point, ...], spen
     found = {place.point: cell for place, cell in cells.items() if cell.n}
     line = [found[point.label] for point in points if point.label in found]
     if len(line) < len(points):
-        return Claim(text, "not measured", "graphcon reproduce sensitivity")
+        return _not_measured(text, "sensitivity")
     means, runs = [cell.mean for cell in line], min(cell.n for cell in line)
     first, last = (point.changes[f"model.{name}"] for point in (points[0], points[-1]))
+    seen = f"Between {first:g} and {last:g} it is {min(means):.1f} at worst and {max(means):.1f} at best"
     told = f"{name} {first:g} to {last:g}: {_told(means, 1)} {_each(runs, spent)}"
     if max(means) - min(means) < 2:
-        return Claim(text, "holds", told)
+        return Claim(text, "holds", seen, told)
     chance = _chance(line)
-    judged = f"{told}; if it did not matter, chance would give as much in {_cases(chance)}"
-    return Claim(text, "does not hold" if chance < 0.05 else "unclear", told if runs == 1 else judged)
+    if runs > 1:
+        told += f"; if it did not matter, chance would give as much in {_cases(chance)}"
+    return Claim(text, "does not hold" if chance < 0.05 else "unclear", seen, told)
 
 
 def _chance(line: list[Cell]) -> float:
@@ -217,9 +272,7 @@ def _chance(line: list[Cell]) -> float:
     return float(f.sf(between / free / (within / rest), free, rest))
 
 
-def _curves(
-    cells: Cells, name: str, digits: int, spent: str, row: str = "graphcon-gcn"
-) -> tuple[list[Cell], list[Cell], str]:
+def _curves(cells: Cells, name: str, spent: str, row: str = "graphcon-gcn") -> tuple[list[Cell], list[Cell], str]:
     """A row of GraphCON-GCN and GCN at every depth of a table, and the same in words; none unless all were measured.
 
     GCN is at every depth the row of it that validation prefers there.
@@ -230,13 +283,26 @@ def _curves(
     ours = [found[depth] for depth in depths if depth in found]
     base = [cell for best in rows for (_, model), (_, cell) in best.items() if model == "gcn"]
     if len(ours + base) < 2 * len(depths):
-        return [], [], f"graphcon reproduce {name}, at all depths"
-    curve, base_curve = (_told([cell.mean for cell in row], digits) for row in (ours, base))
+        return [], [], ""
+    curve, base_curve = (_told([cell.mean for cell in row], TABLES[name].digits) for row in (ours, base))
     runs = min(cell.n for cell in ours + base)
     several = len({place.variant for place in cells if place.model == "gcn"}) > 1
     gcn = "GCN, in each case the row that validation prefers," if several else "GCN"
     told = f"{depths[0]} to {depths[-1]}: GraphCON-GCN {curve}; {gcn} {base_curve}"
     return ours, base, f"{told} {_each(runs, spent)}"
+
+
+def _not_measured(text: str, name: str = "") -> Claim:
+    return Claim(text, "not measured", f"graphcon reproduce {name} measures it" if name else "nothing was measured")
+
+
+def _ahead(counts: Counter[str]) -> int:
+    return counts[CLEAR] + counts[WITHIN] + counts[SINGLE]
+
+
+def _listed(names: list[str]) -> str:
+    *rest, last = [name.replace(", ", " with ") for name in names] or ["none"]
+    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def _cases(chance: float) -> str:
@@ -253,14 +319,10 @@ def _told(values: list[float], digits: int) -> str:
 
 def _counted(counts: Counter[str]) -> str:
     """How many cases there are of each kind, in a fixed order."""
-    if not counts:
-        return ""
     of = counts.total()
     told = ", ".join(f"{counts[how]} {how}" for how in HOW if counts[how])
     return f"of {of} case{'s' if of > 1 else ''} {told}"
 
 
 def _share(good: int, of: int) -> str:
-    if of == 0:
-        return "not measured"
     return "holds" if good == of else "holds in part" if good else "does not hold"
