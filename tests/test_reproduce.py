@@ -461,7 +461,7 @@ def test_results_that_nothing_tells_the_making_of_are_told_with_the_cure(tmp_pat
 def test_on_a_terminal_the_epochs_of_the_training_under_way_are_shown(tmp_path):
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=100)
-    show("homophilic", "smoke", tmp_path / "results", tmp_path / "runs", 1, ("cora-gcn",), None, console)
+    show("homophilic", "smoke", tmp_path / "results", tmp_path / "runs", 1, ("cora-gcn",), (), None, console)
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
     assert re.search(r"cora-gcn, epochs ━+ 0/5", shown)
     assert re.search(r"cora-gcn, epochs ━+ 5/5", shown)
