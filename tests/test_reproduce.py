@@ -13,6 +13,7 @@ from rich.console import Console
 from graphcon import cli
 from graphcon.errors import InputError
 from graphcon.experiments import cases, results, tables, verdict
+from graphcon.experiments.claims import Claim
 from graphcon.experiments.glance import glance
 from graphcon.experiments.page import notes, opening, write_page
 from graphcon.experiments.reproduce import reproduce as reproducing
@@ -219,7 +220,7 @@ def kept(tmp_path, name: str, runs: list[Run]):
     return tmp_path
 
 
-def claim(out, text: str) -> verdict.Claim:
+def claim(out, text: str) -> Claim:
     """What is said of a claim, by the results in a folder."""
     return next(found for found in verdict.verdicts(out) if found.text == text)
 

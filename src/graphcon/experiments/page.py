@@ -9,10 +9,11 @@ from typing import Any
 from graphcon._files import write_whole
 from graphcon.errors import InputError
 from graphcon.experiments import results
+from graphcon.experiments.claims import VERDICTS, Claim
 from graphcon.experiments.glance import glance
 from graphcon.experiments.reproduce import facts
 from graphcon.experiments.tables import PICTURES, TABLES, rows
-from graphcon.experiments.verdict import ALONE, VERDICTS, Claim, verdicts
+from graphcon.experiments.verdict import ALONE, verdicts
 
 
 @cache

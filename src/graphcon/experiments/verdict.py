@@ -3,17 +3,13 @@
 import csv
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
 
 from graphcon.experiments import results
 from graphcon.experiments.cases import (
     CLEAR,
     EVEN,
-    HOW,
     NEARLY,
     REACHED,
-    SINGLE,
-    WITHIN,
     WORSE,
     Case,
     Cells,
@@ -25,18 +21,11 @@ from graphcon.experiments.cases import (
     preferred,
     with_the_equation_alone,
 )
+from graphcon.experiments.claims import Claim, ahead, counted, each_of, in_cases, in_turn, listed, not_measured, share
 from graphcon.experiments.reproduce import facts
 from graphcon.experiments.results import Cell
 from graphcon.experiments.tables import PICTURES, TABLES, Point, Table
 
-#: What can become of a claim, and how that is said of one claim and of several.
-VERDICTS = {
-    "holds": ("holds", "hold"),
-    "holds in part": ("holds in part", "hold in part"),
-    "does not hold": ("does not hold", "do not hold"),
-    "unclear": ("is unclear", "are unclear"),
-    "not measured": ("was not measured", "were not measured"),
-}
 #: Where rows are left out that add a linear term, a source or a normalisation.
 ALONE = ", with its equation alone"
 
@@ -45,22 +34,6 @@ DEPTH_PAYS = {
     "depth-zinc": "On ZINC the error of GraphCON-GCN falls with depth, while that of GCN rises",
     "depth-superpixels": "On superpixels the accuracy of GraphCON-GCN rises with depth, while that of GCN falls",
 }
-
-
-class Claim(NamedTuple):
-    """A claim of the paper, and what became of it.
-
-    Attributes:
-        text: The claim.
-        verdict: One of `VERDICTS`.
-        plain: What was seen, in plain words.
-        figures: The figures behind it, and how they were judged.
-    """
-
-    text: str
-    verdict: str
-    plain: str
-    figures: str = ""
 
 
 def verdicts(out: Path) -> list[Claim]:
@@ -100,7 +73,7 @@ def _stay_apart(file: Path) -> Claim:
     """Neighbours have become alike where less than a thousandth is left of the energy behind the first layer."""
     text = "Over 100 layers with random weights neighbours become alike in GCN and GAT, and do not in GraphCON"
     if not file.exists():
-        return _not_measured(text, "energy")
+        return not_measured(text, "energy")
     curves: dict[str, list[float]] = {}
     with file.open(newline="", encoding="utf-8") as lines:
         for line in csv.DictReader(lines):
@@ -111,9 +84,9 @@ def _stay_apart(file: Path) -> Claim:
     told = "; ".join(f"{name}: {share:.0e}" for name, share in left.items())
     return Claim(
         text,
-        _share(right, len(left)),
-        f"Neighbours keep less than a thousandth of their difference in {_listed(alike)}; they keep more in "
-        f"{_listed([name for name in left if name not in alike])}",
+        share(right, len(left)),
+        f"Neighbours keep less than a thousandth of their difference in {listed(alike)}; they keep more in "
+        f"{listed([name for name in left if name not in alike])}",
         f"what is left of the energy behind the first layer, by the median: {told}",
     )
 
@@ -133,13 +106,13 @@ def _as_good_as_any(judged: list[Case], where: str = "") -> Claim:
     text = f"On every data set one of the paper's GraphCON models is the best, or on a par with it{where}"
     counts = Counter(ours.against(best) for ours, (_, best) in champions(judged))
     if not counts:
-        return _not_measured(text)
-    ahead = _ahead(counts)
+        return not_measured(text)
+    leads = ahead(counts)
     seen = (
-        f"Beside the best of all others it is ahead in {ahead} of {counts.total()} cases, and behind by no more than "
+        f"Beside the best of all others it is ahead in {leads} of {counts.total()} cases, and behind by no more than "
         f"the spread in {counts[EVEN]}"
     )
-    return Claim(text, _share(ahead + counts[EVEN], counts.total()), seen, _counted(counts))
+    return Claim(text, share(leads + counts[EVEN], counts.total()), seen, counted(counts))
 
 
 def _half_the_error(judged: list[Case], longer: Cells, spent: str) -> Claim:
@@ -157,7 +130,7 @@ def _half_the_error(judged: list[Case], longer: Cells, spent: str) -> Claim:
             pairs.append((f"graphcon-gcn after {point.label}", cells["graphcon-gcn"], cells["gcn"]))
             break
     if not pairs:
-        return _not_measured(text, "zinc")
+        return not_measured(text, "zinc")
     told = ", ".join(
         f"{model} {cell.mean:.3f} where its layer has {layer.mean:.3f} ({cell.mean / layer.mean:.2f} times)"
         for model, cell, layer in pairs
@@ -165,15 +138,15 @@ def _half_the_error(judged: list[Case], longer: Cells, spent: str) -> Claim:
     half = sum(cell.mean <= layer.mean / 2 for _, cell, layer in pairs)
     best, cell, layer = min(pairs, key=lambda pair: pair[1].mean / pair[2].mean)
     seen = f"At best ({best}) its error is {cell.mean / layer.mean:.2f} times that of its layer"
-    return Claim(text, _share(half, len(pairs)), seen, f"{spent}: {told}" if spent else told)
+    return Claim(text, share(half, len(pairs)), seen, f"{spent}: {told}" if spent else told)
 
 
 def _figures(text: str, judged: list[Case]) -> Claim:
     counts = Counter(reached for case in judged if (reached := case.reaches()) is not None)
     if not counts:
-        return _not_measured(text)
+        return not_measured(text)
     seen = f"{counts[REACHED]} of {counts.total()} figures were reached, and {counts[NEARLY]} more nearly"
-    return Claim(text, _share(counts[REACHED], counts.total()), seen, _counted(counts))
+    return Claim(text, share(counts[REACHED], counts.total()), seen, counted(counts))
 
 
 def _on_proteins(judged: list[Case]) -> Claim:
@@ -188,19 +161,19 @@ def _better(text: str, pairs: list[tuple[Case, Row | None]]) -> Claim:
 def _by_counts(text: str, counts: Counter[str], spent: str = "") -> Claim:
     """A claim that holds where all cases are clearly better."""
     if not counts:
-        return _not_measured(text)
-    seen = f"It is ahead in {_ahead(counts)} of {counts.total()} cases, clearly in {counts[CLEAR] or 'none'}"
+        return not_measured(text)
+    seen = f"It is ahead in {ahead(counts)} of {counts.total()} cases, clearly in {counts[CLEAR] or 'none'}"
     if counts[WORSE]:
         seen += f"; it is clearly behind in {counts[WORSE]}"
-    told = f"{_counted(counts)} ({spent})" if spent else _counted(counts)
-    return Claim(text, _share(counts[CLEAR], counts.total()), seen, told)
+    told = f"{counted(counts)} ({spent})" if spent else counted(counts)
+    return Claim(text, share(counts[CLEAR], counts.total()), seen, told)
 
 
 def _depth_costs_nothing(cells: Cells, spent: str) -> Claim:
     text = "On Cora, 64 layers of GraphCON-GCN do as well as 2 (within 2 points), where GCN collapses"
     curve, base, told = _curves(cells, "depth-cora", spent)
     if not curve:
-        return _not_measured(text, "depth-cora")
+        return not_measured(text, "depth-cora")
     lost, lost_base = (line[0].mean - line[-1].mean for line in (curve, base))
     verdict = "holds" if lost <= 2 < lost_base else "holds in part" if lost < lost_base else "does not hold"
     return Claim(text, verdict, _ends(TABLES["depth-cora"], curve, base), told)
@@ -224,12 +197,12 @@ def _depth_pays(text: str, cells: Cells, name: str, spent: str, row: str) -> Cla
     table = TABLES[name]
     ours, base, told = _curves(cells, name, spent, row)
     if not ours:
-        return _not_measured(text, name)
+        return not_measured(text, name)
     judged = [compared(table, line[-1], line[0]) for line in (ours, base)]
     top, base_top = (max(curve, key=lambda cell: gain(table, cell.mean, 0.0)).mean for curve in (ours, base))
     best = f"at their best depths {top:.{table.digits}f} and {base_top:.{table.digits}f}"
     right = (judged[0] == CLEAR) + (judged[1] == WORSE)
-    return Claim(text, _share(right, 2), _ends(table, ours, base), f"{told}; {best}")
+    return Claim(text, share(right, 2), _ends(table, ours, base), f"{told}; {best}")
 
 
 def _ends(table: Table, ours: list[Cell], base: list[Cell]) -> str:
@@ -245,16 +218,16 @@ def _robust(name: str, where: str, cells: Cells, points: tuple[Point, ...], spen
     found = {place.point: cell for place, cell in cells.items() if cell.n}
     line = [found[point.label] for point in points if point.label in found]
     if len(line) < len(points):
-        return _not_measured(text, "sensitivity")
+        return not_measured(text, "sensitivity")
     means, runs = [cell.mean for cell in line], min(cell.n for cell in line)
     first, last = (point.changes[f"model.{name}"] for point in (points[0], points[-1]))
     seen = f"Between {first:g} and {last:g} it is {min(means):.1f} at worst and {max(means):.1f} at best"
-    told = f"{name} {first:g} to {last:g}: {_told(means, 1)} {_each(runs, spent)}"
+    told = f"{name} {first:g} to {last:g}: {in_turn(means, 1)} {each_of(runs, spent)}"
     if max(means) - min(means) < 2:
         return Claim(text, "holds", seen, told)
     chance = _chance(line)
     if runs > 1:
-        told += f"; if it did not matter, chance would give as much in {_cases(chance)}"
+        told += f"; if it did not matter, chance would give as much in {in_cases(chance)}"
     return Claim(text, "does not hold" if chance < 0.05 else "unclear", seen, told)
 
 
@@ -284,45 +257,9 @@ def _curves(cells: Cells, name: str, spent: str, row: str = "graphcon-gcn") -> t
     base = [cell for best in rows for (_, model), (_, cell) in best.items() if model == "gcn"]
     if len(ours + base) < 2 * len(depths):
         return [], [], ""
-    curve, base_curve = (_told([cell.mean for cell in row], TABLES[name].digits) for row in (ours, base))
+    curve, base_curve = (in_turn([cell.mean for cell in row], TABLES[name].digits) for row in (ours, base))
     runs = min(cell.n for cell in ours + base)
     several = len({place.variant for place in cells if place.model == "gcn"}) > 1
     gcn = "GCN, in each case the row that validation prefers," if several else "GCN"
     told = f"{depths[0]} to {depths[-1]}: GraphCON-GCN {curve}; {gcn} {base_curve}"
-    return ours, base, f"{told} {_each(runs, spent)}"
-
-
-def _not_measured(text: str, name: str = "") -> Claim:
-    return Claim(text, "not measured", f"graphcon reproduce {name} measures it" if name else "nothing was measured")
-
-
-def _ahead(counts: Counter[str]) -> int:
-    return counts[CLEAR] + counts[WITHIN] + counts[SINGLE]
-
-
-def _listed(names: list[str]) -> str:
-    *rest, last = [name.replace(", ", " with ") for name in names] or ["none"]
-    return f"{', '.join(rest)} and {last}" if rest else last
-
-
-def _cases(chance: float) -> str:
-    return "fewer than 1 of 100 cases" if chance < 0.01 else f"{100 * chance:.0f} of 100 cases"
-
-
-def _each(runs: int, spent: str) -> str:
-    return f"({runs} run{'s' if runs > 1 else ''} each{f': {spent}' if spent else ''})"
-
-
-def _told(values: list[float], digits: int) -> str:
-    return " → ".join(f"{value:.{digits}f}" for value in values)
-
-
-def _counted(counts: Counter[str]) -> str:
-    """How many cases there are of each kind, in a fixed order."""
-    of = counts.total()
-    told = ", ".join(f"{counts[how]} {how}" for how in HOW if counts[how])
-    return f"of {of} case{'s' if of > 1 else ''} {told}"
-
-
-def _share(good: int, of: int) -> str:
-    return "holds" if good == of else "holds in part" if good else "does not hold"
+    return ours, base, f"{told} {each_of(runs, spent)}"
