@@ -396,6 +396,8 @@ def test_depth_is_judged_with_the_linear_term_and_without(tmp_path):
     found = claim(out, f"{text}, with its equation alone")
     assert found.verdict == "holds in part"
     assert "GraphCON-GCN 70.0 → 60.0 → 50.0 → 40.0; GCN 60.0" in found.figures
+    ours, base = "70.0 to 40.0 % (clearly worse)", "60.0 to 30.0 % (clearly worse)"
+    assert found.plain == f"From 4 to 32 layers GraphCON-GCN goes from {ours}, GCN from {base}"
 
 
 def test_depth_holds_only_where_graphcon_keeps_and_gcn_loses(tmp_path):

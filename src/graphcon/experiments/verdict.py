@@ -209,7 +209,8 @@ def _ends(table: Table, ours: list[Cell], base: list[Cell]) -> str:
     """How the deepest networks of GraphCON-GCN and of GCN do beside the shallowest."""
     first, last = (point.label.removesuffix(" layers") for point in (table.points[0], table.points[-1]))
     lines = [(line[0], line[-1]) for line in (ours, base)]
-    told = [f"{a.mean:.{table.digits}f} to {b.mean:.{table.digits}f} ({compared(table, b, a)})" for a, b in lines]
+    of = "" if table.metric == "mae" else " %"
+    told = [f"{a.mean:.{table.digits}f} to {b.mean:.{table.digits}f}{of} ({compared(table, b, a)})" for a, b in lines]
     return f"From {first} to {last} layers GraphCON-GCN goes from {told[0]}, GCN from {told[1]}"
 
 
@@ -221,7 +222,7 @@ def _robust(name: str, where: str, cells: Cells, points: tuple[Point, ...], spen
         return not_measured(text, "sensitivity")
     means, runs = [cell.mean for cell in line], min(cell.n for cell in line)
     first, last = (point.changes[f"model.{name}"] for point in (points[0], points[-1]))
-    seen = f"Between {first:g} and {last:g} it is {min(means):.1f} at worst and {max(means):.1f} at best"
+    seen = f"Between {first:g} and {last:g} it is {min(means):.1f} % at worst and {max(means):.1f} % at best"
     told = f"{name} {first:g} to {last:g}: {in_turn(means, 1)} {each_of(runs, spent)}"
     if max(means) - min(means) < 2:
         return Claim(text, "holds", seen, told)
