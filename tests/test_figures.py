@@ -93,7 +93,9 @@ def test_an_animation_that_is_interrupted_leaves_the_old_one(tmp_path: Path):
 
 def test_the_other_figures_are_drawn(tmp_path: Path):
     curve = Sensitivity("α", "γ = 0.76", [0.0, 1.0, 2.0], [97.0, 98.0, 90.0], [0.1, 0.2, 3.0])
-    sensitivity_figure([curve, curve], tmp_path / "sensitivity.png", "title")
+    sensitivity_figure([curve, curve._replace(coefficient="γ")], tmp_path / "sensitivity.png", "title")
+    both = [curve._replace(network=name) for name in ("a", "b")]
+    sensitivity_figure(both, tmp_path / "networks.png", "title")
     stability_map({"default": (0.5, 0.5, 1.0)}, tmp_path / "stability.png")
     table = state_table([torch.rand(6, 3), torch.ones(6, 3)], ring())
     states_figure({"a": table, "b": table}, tmp_path / "states.png", "title")

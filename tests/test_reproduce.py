@@ -521,6 +521,24 @@ def test_alpha_is_said_to_matter_where_chance_would_not_give_as_much(values, exp
     results.write(tmp_path / "sensitivity.csv", [run for run in runs if run.seed == 0])
     single = "unclear" if expected == "does not hold" else expected
     assert claim(tmp_path, ALPHA).verdict == single
+    assert claim(tmp_path, f"{ALPHA}, with its equation alone").verdict == "not measured"
+
+
+def test_sensitivity_with_the_equation_alone_is_judged_and_shown_beside(tmp_path):
+    table = TABLES["sensitivity"]
+    runs = [
+        run_of(value, dataset="sensitivity", variant=f"{row}{point.label}")
+        for row, values in (("", range(60, 82)), ("without linear term, ", [70] * 22))
+        for point, value in zip(table.points, values, strict=True)
+    ]
+    out = kept(tmp_path, "sensitivity", runs)
+    assert claim(out, ALPHA).verdict == "unclear"  # one run each
+    assert claim(out, f"{ALPHA}, with its equation alone").verdict == "holds"
+    head, _, first, *_ = results.markdown(table, runs).splitlines()
+    assert head.count("graphcon-gcn (without linear term): ") == 2
+    assert first.endswith("| **60.0** (n = 1) | **71.0** (n = 1) | **70.0** (n = 1) | **70.0** (n = 1) |")
+    found = [(line.coefficient, line.network) for line in sensitivity_lines(results.cells(table, runs))]
+    assert len(found) == len(set(found)) == 4
 
 
 def test_a_map_and_two_lines_are_shown_by_their_coefficients():

@@ -242,14 +242,18 @@ def _row_order(row: tuple[str, str]) -> tuple[str, bool, str]:
 
 
 def _as_lines(found: dict[Place, Cell], table: Table) -> str:
-    """The paper's two lines beside each other: a line a value of what varies."""
-    at = {place.coefficients: cell for place, cell in found.items()}
-    lines = [f"| | α, at γ = {SENSITIVITY_GAMMA:g} | γ, at α = {SENSITIVITY_ALPHA:g} |", "|---:|---|---|"]
-    alphas = {alpha for alpha, gamma in at if gamma == SENSITIVITY_GAMMA}
-    gammas = {gamma for alpha, gamma in at if alpha == SENSITIVITY_ALPHA and gamma != SENSITIVITY_GAMMA}
+    """The paper's two lines of every row beside each other: a line a value of what varies."""
+    at = {(place.row, *place.coefficients): cell for place, cell in found.items()}
+    rows = list(dict.fromkeys(place.row for place in found))
+    heads = (f"α, at γ = {SENSITIVITY_GAMMA:g}", f"γ, at α = {SENSITIVITY_ALPHA:g}")
+    columns = [f"{row}: {head}" for row in rows for head in heads] if len(rows) > 1 else heads
+    lines = [f"| | {' | '.join(columns)} |", "|---:|" + "---|" * len(columns)]
+    alphas = {alpha for _, alpha, gamma in at if gamma == SENSITIVITY_GAMMA}
+    gammas = {gamma for _, alpha, gamma in at if alpha == SENSITIVITY_ALPHA and gamma != SENSITIVITY_GAMMA}
     for value in sorted(alphas | gammas):
-        row = (at.get((value, SENSITIVITY_GAMMA)), at.get((SENSITIVITY_ALPHA, value)))
-        lines.append(f"| {value:g} | " + " | ".join(_ours(cell, table) for cell in row) + " |")
+        pair = ((value, SENSITIVITY_GAMMA), (SENSITIVITY_ALPHA, value))
+        places = [(row, *coefficients) for row in rows for coefficients in pair]
+        lines.append(f"| {value:g} | " + " | ".join(_ours(at.get(place), table) for place in places) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -206,17 +206,19 @@ def draw(table: Table, runs: list[Run], path: Path, title: str) -> None:
 
 
 def sensitivity_lines(found: dict[Place, Cell]) -> list[Sensitivity]:
-    """The paper's two lines: alpha at gamma = 0.76, and gamma at alpha = 1."""
-    points = [(*place.coefficients, cell) for place, cell in found.items()]
-    alphas = sorted(((alpha, cell) for alpha, gamma, cell in points if gamma == SENSITIVITY_GAMMA), key=itemgetter(0))
-    gammas = sorted(((gamma, cell) for alpha, gamma, cell in points if alpha == SENSITIVITY_ALPHA), key=itemgetter(0))
-    return [
-        Sensitivity(name, fixed, [v for v, _ in line], [c.mean for _, c in line], [c.sd for _, c in line])
-        for name, fixed, line in (
-            ("α", f"γ = {SENSITIVITY_GAMMA:g}", alphas),
-            ("γ", f"α = {SENSITIVITY_ALPHA:g}", gammas),
-        )
-    ]
+    """The paper's two lines of every row: alpha at gamma = 0.76, and gamma at alpha = 1."""
+    lines: dict[tuple[str, str, str], dict[float, Cell]] = {}
+    for place, cell in found.items():
+        alpha, gamma = place.coefficients
+        if gamma == SENSITIVITY_GAMMA:
+            lines.setdefault(("α", f"γ = {SENSITIVITY_GAMMA:g}", place.row), {})[alpha] = cell
+        if alpha == SENSITIVITY_ALPHA:
+            lines.setdefault(("γ", f"α = {SENSITIVITY_ALPHA:g}", place.row), {})[gamma] = cell
+    found_lines = []
+    for (name, fixed, row), line in lines.items():
+        values, there = zip(*sorted(line.items(), key=itemgetter(0)), strict=True)
+        found_lines.append(Sensitivity(name, fixed, values, [c.mean for c in there], [c.sd for c in there], row))
+    return found_lines
 
 
 def _time_step(runs: list[Run]) -> float:

@@ -64,6 +64,7 @@ class Sensitivity(NamedTuple):
         values: The values of the coefficient.
         mean: The mean of the metric over the runs at each.
         spread: Its standard deviation over the runs at each.
+        network: Whose metric it is, where there are several.
     """
 
     coefficient: str
@@ -71,26 +72,34 @@ class Sensitivity(NamedTuple):
     values: Sequence[float]
     mean: Sequence[float]
     spread: Sequence[float]
+    network: str = ""
 
 
 def sensitivity_figure(
     curves: Sequence[Sensitivity], path: Path, title: str, metric: str = "test accuracy in %"
 ) -> None:
-    """Draws how a metric depends on coefficients, a panel each with the mean and a band of one standard deviation.
+    """Draws how a metric depends on coefficients: a panel each, with the mean and a band of one standard deviation.
 
     Args:
-        curves: The panels; the paper has α at a fixed γ, and γ at a fixed α.
+        curves: A coefficient and a network each; the paper has α at a fixed γ, and γ at a fixed α.
         path: Where the picture goes; its ending tells the format.
         title: What is shown.
         metric: What the vertical axis is, with its unit.
     """
-    with drawing(path, 4.6 * len(curves), 3.8) as figure:
-        panels = figure.subplots(1, len(curves), sharey=True, squeeze=False)[0]
-        for axes, curve, colour, marker in zip(panels, curves, PALETTE, MARKERS, strict=False):
+    shown = list(dict.fromkeys((curve.coefficient, curve.fixed) for curve in curves))
+    looks = dict(
+        zip(dict.fromkeys(curve.network for curve in curves), zip(PALETTE, MARKERS, strict=False), strict=False)
+    )
+    with drawing(path, 4.6 * len(shown), 3.8 if len(looks) == 1 else 4.2) as figure:
+        panels = dict(zip(shown, figure.subplots(1, len(shown), sharey=True, squeeze=False)[0], strict=True))
+        for curve in curves:
+            axes, (colour, marker) = panels[curve.coefficient, curve.fixed], looks[curve.network]
             low = [m - s for m, s in zip(curve.mean, curve.spread, strict=True)]
             high = [m + s for m, s in zip(curve.mean, curve.spread, strict=True)]
             axes.fill_between(curve.values, low, high, color=colour, alpha=0.2, linewidth=0)
-            axes.plot(curve.values, curve.mean, color=colour, marker=marker, linewidth=2)
+            axes.plot(curve.values, curve.mean, color=colour, marker=marker, linewidth=2, label=curve.network)
             axes.set(xlabel=curve.coefficient, title=curve.fixed)
-        panels[0].set_ylabel(metric)
+        panels[shown[0]].set_ylabel(metric)
+        if len(looks) > 1:
+            figure.legend(*panels[shown[0]].get_legend_handles_labels(), loc="outside lower center", ncols=len(looks))
         entitle(figure, title)
