@@ -130,8 +130,8 @@ def test_own_tables_are_checked_and_explained(capsys, tmp_path):
     assert code == 0
     for part in (
         "node classification, 3 outputs",
-        "1 self-loop(s), kept",
-        "7 isolated node(s)",
+        "1 self-loop, kept",
+        "7 isolated nodes",
         "2 categories: x, y",
     ):
         assert part in out

@@ -83,7 +83,7 @@ def test_an_empty_date_follows_the_rule_of_the_user(tmp_path):
     with pytest.raises(InputError, match="row 5, column 'joined'.*--missing mean"):
         read_tables(*files, target="label")
     read, _ = read_tables(*files, target="label", missing="median")
-    assert "1 empty cell(s), filled with 2020-01-01" in " ".join(read.notes)
+    assert "1 empty cell, filled with 2020-01-01" in " ".join(read.notes)
     assert as_date(18262.0) == "2020-01-01"
 
 

@@ -58,9 +58,7 @@ def test_every_role_is_found_and_encoded(write):
     assert data.x[2, 4:].tolist() == [0, 0, 1, 0, 0, 1]
     assert (dataset.class_names, data.y.tolist()) == (("no", "yes"), [1, 0, 1, 0])
     assert dataset.split.train.tolist() == [0, 1]
-    assert any(
-        "'colour': 1 cell(s) hold categories that the training part never saw (green)" in n for n in dataset.notes
-    )
+    assert any("'colour': 1 cell of categories that the training part never saw (green)" in n for n in dataset.notes)
 
 
 def test_edges_without_direction_go_both_ways_with_their_weight_and_features(write):
@@ -87,10 +85,10 @@ def test_loops_duplicates_and_isolated_nodes_are_kept_and_counted_once(write):
     assert dataset.data.num_edges == 1 + 3 * 2
     text = "\n".join(dataset.notes)
     for part in (
-        "1 self-loop(s), kept",
-        "1 duplicate edge(s), kept",
-        "2 isolated node(s), kept",
-        "are listed in both directions",
+        "1 self-loop, kept",
+        "1 duplicate edge, kept",
+        "2 isolated nodes, kept",
+        "listed in both directions",
     ):
         assert text.count(part) == 1
 
@@ -99,7 +97,7 @@ def test_a_table_without_an_edge_leaves_all_nodes_isolated(write):
     nodes, edges, none = write(nodes=NODES, edges=EDGES, none="source,destination,weight,kind\n")
     dataset, _ = read_tables(nodes, none, target="label", ignore="kind")
     assert dataset.data.edge_index.shape == (2, 0)
-    assert "none.csv: 4 isolated node(s), kept." in " ".join(dataset.notes)
+    assert "none.csv: 4 isolated nodes, kept." in " ".join(dataset.notes)
     assert statistics(dataset).isolated == 4
     _, schema = read_tables(nodes, edges, target="label")
     new = schema.apply(nodes, none).graphs[0]
@@ -382,7 +380,7 @@ def test_missing_numbers_follow_the_rule_of_the_user(write, rule, expected):
     nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
     dataset, _ = read_tables(nodes, edges, target="label", missing=rule, scaling="none")
     assert dataset.data.x[3, 0] == expected
-    assert f"column 'f': 1 empty cell(s), filled with {expected:g}" in " ".join(dataset.notes)
+    assert f"column 'f': 1 empty cell, filled with {expected:g}" in " ".join(dataset.notes)
 
 
 def test_a_missing_category_is_a_category_of_its_own(write):
@@ -390,7 +388,7 @@ def test_a_missing_category_is_a_category_of_its_own(write):
     nodes, edges = write(nodes=text, edges="source,target\n0,1\n")
     dataset, _ = read_tables(nodes, edges, target="label", missing="zero")
     assert dataset.feature_names == ("c=p", "c=q", "c=(missing)")
-    assert "1 empty cell(s), read as a category of their own" in " ".join(dataset.notes)
+    assert "1 empty cell, read as a category of their own" in " ".join(dataset.notes)
     assert dataset.data.x[2].tolist() == [0, 0, 1]
 
 
@@ -527,7 +525,7 @@ def test_columns_of_graphs_that_are_not_used_are_noted(write):
     nodes, edges, graphs = write(nodes=GRAPH_NODES, edges=GRAPH_EDGES, graphs=graphs)
     dataset, _ = read_tables(nodes, edges, graphs, target="value", ignore="comment")
     (note,) = [note for note in dataset.notes if "not used" in note]
-    assert "graphs.csv: column(s) temperature are not used" in note
+    assert "graphs.csv: not used: temperature. Features" in note
 
 
 def test_many_graphs_with_targets_per_node_are_split_by_graph(write):
@@ -582,8 +580,8 @@ def test_new_tables_report_unknown_categories_and_new_columns(write):
     assert new.graphs[0].x.tolist() == [[0, 0, 0, 1], [0, 0, 1, 0]]
     text = "\n".join(new.notes)
     assert "purple" in text
-    assert "column(s) height are new" in text
-    assert "column(s) since are new" in text
+    assert "new since training, and not used: height" in text
+    assert "new since training, and not used: since" in text
 
 
 def test_new_tables_without_a_column_of_the_training_are_refused(write):

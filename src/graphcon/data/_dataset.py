@@ -7,6 +7,7 @@ from typing import overload
 from torch import Tensor
 from torch_geometric.data import Data
 
+from graphcon._words import counted
 from graphcon.data._kinds import Kind, Part, Task
 from graphcon.data._split import Split
 from graphcon.errors import InputError
@@ -101,7 +102,7 @@ class GraphDataset:
 
     def __repr__(self) -> str:
         """The name, the number of graphs, the task and the split."""
-        return f"GraphDataset({self.name}, {len(self.graphs)} graph(s), {self.task} {self.kind}, {self.split})"
+        return f"GraphDataset({self.name}, {counted(len(self.graphs), 'graph')}, {self.task} {self.kind}, {self.split})"
 
 
 def has_target(targets: Tensor) -> Tensor:

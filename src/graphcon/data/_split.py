@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from graphcon._words import counted
 from graphcon.data._kinds import PARTS, Part
 from graphcon.errors import InputError
 
@@ -57,9 +58,9 @@ class Split:
             if (taken >= 0).any():
                 shared = index[taken >= 0]
                 raise InputError(
-                    f"split '{self.name}': {part} and {PARTS[int(owner[shared[0]])]} share {shared.numel()} "
-                    f"{self.unit}(s), the first is {int(shared[0])}. The parts of a split must be disjoint: "
-                    "take them out of one of the two."
+                    f"split '{self.name}': {part} and {PARTS[int(owner[shared[0]])]} share "
+                    f"{counted(shared.numel(), self.unit)}, the first is {int(shared[0])}. "
+                    "The parts of a split must be disjoint: take them out of one of the two."
                 )
             owner[index] = number
         if self.train.numel() == 0:

@@ -224,7 +224,7 @@ def _sparse_rows(
     absent = [f"{name}_{part}" for part in ("data", "indices", "indptr", "shape") if f"{name}_{part}" not in arrays]
     if absent:
         raise InputError(
-            f"{path}: lacks the array(s) {', '.join(absent)}. The layout is that of gnn-benchmark: adj_data, "
+            f"{path}: lacks {', '.join(absent)}. The layout is that of gnn-benchmark: adj_data, "
             "adj_indices, adj_indptr, adj_shape, attr_data, attr_indices, attr_indptr, attr_shape, labels."
         )
 

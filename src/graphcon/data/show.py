@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from graphcon._words import counted
 from graphcon.data import _store
 from graphcon.data._catalogue import CATALOGUE, PROTOCOL_SUMMARIES, NamedSet
 from graphcon.data._kinds import MEASURES
@@ -105,7 +106,7 @@ def statistics_page(dataset: "GraphDataset", found: "Statistics") -> RenderableT
     facts.add_row("split", str(dataset.split))
     if found.graphs > 1:
         facts.add_row("graphs", f"{found.graphs:,}")
-    facts.add_row("nodes", f"{found.nodes:,} ({found.components:,} component(s), {found.isolated:,} isolated)")
+    facts.add_row("nodes", f"{found.nodes:,} ({counted(found.components, 'component')}, {found.isolated:,} isolated)")
     direction = "with direction" if dataset.directed else "both ways" if found.undirected else "one way"
     extra = f"{found.self_loops:,} self-loops, {found.duplicates:,} duplicates"
     facts.add_row("edges", f"{found.edges:,} ({direction}; {extra})")

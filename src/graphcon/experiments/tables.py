@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from graphcon._words import counted
 from graphcon.errors import InputError
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
@@ -38,7 +39,7 @@ class Budget:
     def __str__(self) -> str:
         epochs = "the recipe's epochs" if self.epochs is None else f"at most {self.epochs} epochs"
         graphs = "" if self.limit is None else f", at most {self.limit:,} graphs in every part"
-        runs = f"{_counted(self.splits, 'split')} × {_counted(self.seeds, 'initialisation')}"
+        runs = f"{counted(self.splits, 'split')} × {counted(self.seeds, 'initialisation')}"
         return f"{runs}, {epochs}{graphs}"
 
 
@@ -132,10 +133,6 @@ class Job:
     def key(self) -> tuple[str, ...]:
         """What a run is known by in a CSV file."""
         return (self.dataset, self.model, self.variant, str(self.recipe.data.split), str(self.recipe.seed))
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _depths(*depths: int, dt: float | None = None, time: float = 0.0) -> tuple[Point, ...]:

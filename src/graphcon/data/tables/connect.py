@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from graphcon._words import counted
 from graphcon.data.tables.cells import check_finite
 from graphcon.data.tables.files import Table, show
 from graphcon.data.tables.roles import EdgeRoles
@@ -279,12 +280,12 @@ def count_edges(name: str, num_nodes: int, pair: np.ndarray, kind: str) -> tuple
     touched[source[proper]] = True
     touched[destination[proper]] = True
     counts = (
-        ("self-loop(s)", len(source) - int(proper.sum())),
-        ("duplicate edge(s)", len(source) - pl.Series(source * num_nodes + destination).n_unique()),
-        ("isolated node(s)", num_nodes - int(touched.sum())),
+        ("self-loop", len(source) - int(proper.sum())),
+        ("duplicate edge", len(source) - pl.Series(source * num_nodes + destination).n_unique()),
+        ("isolated node", num_nodes - int(touched.sum())),
     )
-    odd = (f"{name}: {count:,} {what}, kept." for what, count in counts if count)
-    return (f"{name}: {len(source):,} edges, {kind}.", *odd)
+    odd = (f"{name}: {counted(count, what)}, kept." for what, count in counts if count)
+    return (f"{name}: {counted(len(source), 'edge')}, {kind}.", *odd)
 
 
 def _count_listed_twice(name: str, num_nodes: int, pair: np.ndarray) -> tuple[str, ...]:
@@ -295,7 +296,7 @@ def _count_listed_twice(name: str, num_nodes: int, pair: np.ndarray) -> tuple[st
     if one_way == either:
         return ()
     return (
-        f"{name}: {one_way - either:,} edge(s) are listed in both directions, and count twice. "
+        f"{name}: {counted(one_way - either, 'edge')} listed in both directions, counted twice. "
         "If the table holds both directions of every edge, say --directed.",
     )
 

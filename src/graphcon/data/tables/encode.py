@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 
+from graphcon._words import counted
 from graphcon.data.tables.cells import as_known, as_matrix, clean
 from graphcon.data.tables.columns import MISSING, MISSING_CURE, Column
 from graphcon.data.tables.dates import as_date
@@ -26,7 +27,7 @@ def encode(table: Table, column: Column, out: np.ndarray) -> list[str]:
     empty = values.is_null()
     if column.fill is None and empty.any():
         table.refuse(name, empty, MISSING_CURE)
-    notes = [f"{table.path}, column '{name}': {int(empty.sum()):,} empty cell(s), {_filled(column)}."]
+    notes = [f"{table.path}, column '{name}': {counted(int(empty.sum()), 'empty cell')}, {_filled(column)}."]
     notes = notes if empty.any() else []
     if column.role == "words":
         return notes + _encode_words(table, column, values, out)
@@ -73,8 +74,8 @@ def _encode_categories(table: Table, column: Column, values: pl.Series, out: np.
     if unknown.any():
         examples = values.filter(unknown).unique().sort().head(3).to_list()
         notes.append(
-            f"{table.path}, column '{column.name}': {int(unknown.sum()):,} cell(s) hold categories that the "
-            f"training part never saw ({', '.join(examples)}{', ...' if len(examples) == 3 else ''}); they "
+            f"{table.path}, column '{column.name}': {counted(int(unknown.sum()), 'cell')} of categories that the "
+            f"training part never saw ({', '.join(examples)}{', ...' if len(examples) == 3 else ''}), which "
             "count as unknown."
         )
     index = found.fill_null(0).to_numpy()
@@ -96,6 +97,6 @@ def _encode_words(table: Table, column: Column, values: pl.Series, out: np.ndarr
     if not unseen:
         return []
     return [
-        f"{table.path}, column '{column.name}': {unseen:,} word(s) are not among the {column.width:,} "
-        "kept from the training part; they do not count."
+        f"{table.path}, column '{column.name}': {counted(unseen, 'word')} beyond the {column.width:,} "
+        "kept from the training part, left out."
     ]

@@ -70,7 +70,7 @@ def read_tables(
     notes += targets.find_look_alikes(owner, target) + targets.find_doubts(owner, target, options)
     if graph_roles is not None and graph_roles.others:
         notes.append(
-            f"{owner.path}: column(s) {', '.join(graph_roles.others)} are not used: features belong to nodes or edges. "
+            f"{owner.path}: not used: {', '.join(graph_roles.others)}. Features belong to nodes or edges. "
             "To use them, write them into the rows of each graph's nodes."
         )
     training = _training_rows(split, number)

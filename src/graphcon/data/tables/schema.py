@@ -208,7 +208,7 @@ class TableSchema:
         for table, names in ((nodes, known), (edges, known_edges)):
             new = [name for name in table.frame.columns if name not in names]
             if new:
-                notes.append(f"{table.path}: column(s) {', '.join(new)} are new since training, and not used.")
+                notes.append(f"{table.path}: new since training, and not used: {', '.join(new)}.")
         return notes
 
     def _ids(

@@ -8,6 +8,7 @@ import polars as pl
 import torch
 from torch import Tensor
 
+from graphcon._words import counted
 from graphcon.data import splits
 from graphcon.data._dataset import has_target
 from graphcon.data._kinds import PARTS, Kind
@@ -211,7 +212,8 @@ def find_split(
         candidates = labelled.nonzero().flatten()
         if candidates.numel() < 3:
             raise InputError(
-                f"{table.path}: {candidates.numel()} row(s) have a target, too few for training, validation and test."
+                f"{table.path}: {counted(candidates.numel(), 'row')} with a target: too few for training, validation "
+                "and test."
             )
         classes = y if target.kind == "classification" else None
         split = splits.random_fractions(
