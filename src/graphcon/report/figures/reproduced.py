@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from graphcon.report.figures._style import LINES, PALETTE, drawing, entitle
+from graphcon.report.figures._style import LINES, MARKERS, PALETTE, drawing, entitle
 from graphcon.stability import analyse
 
 
@@ -69,7 +69,7 @@ def lines_figure(
 ) -> None:
     """Draws a curve per row against the depth, with the spread as a band and the paper's figures as diamonds.
 
-    A model has a colour, its variants have line styles.
+    A model has a colour, its variants have line styles and markers.
 
     Args:
         curves: For every row the depths and what was measured there.
@@ -81,11 +81,12 @@ def lines_figure(
     models: dict[str, list[str]] = {}
     for name in curves:
         models.setdefault(name.partition(" (")[0], []).append(name)
+    looks = [marker + line for line, marker in zip(LINES, MARKERS.replace("D", ""), strict=False)]
     with drawing(path, 8.4, 4.6) as figure:
         axes: Axes = figure.subplots()
         for colour, rows in zip(PALETTE, models.values(), strict=False):
-            for line, name in zip(LINES, rows, strict=False):
-                _curve(axes, curves[name], name, colour, line)
+            for look, name in zip(looks, rows, strict=False):
+                _curve(axes, curves[name], name, colour, look)
         axes.set_xscale("log", base=2)
         every = sorted({depth for points in curves.values() for depth, _ in points})
         axes.set_xticks(every, [str(depth) for depth in every])
@@ -97,10 +98,10 @@ def lines_figure(
         figure.legend(loc="outside right center", title="band: ± sd" if several else None)
 
 
-def _curve(axes: Axes, points: Sequence[tuple[int, Bar]], name: str, colour: str, line: str) -> None:
+def _curve(axes: Axes, points: Sequence[tuple[int, Bar]], name: str, colour: str, look: str) -> None:
     depths = [depth for depth, _ in points]
     means, sds = (np.array(values) for values in zip(*((bar.mean, bar.sd) for _, bar in points), strict=True))
-    axes.plot(depths, means, f"o{line}", color=colour, linewidth=2, label=name)
+    axes.plot(depths, means, look, color=colour, linewidth=2, label=name)
     axes.fill_between(depths, means - sds, means + sds, color=colour, alpha=0.15, linewidth=0)
     printed = [(depth, bar.paper) for depth, bar in points if bar.paper is not None]
     if printed:
