@@ -11,10 +11,11 @@ from torch_geometric.nn import GCNConv
 from graphcon import data as datasets
 from graphcon.errors import InputError
 from graphcon.models import find
-from graphcon.training import run
+from graphcon.training import loop, run
 from graphcon.training.batches import Batches
 from graphcon.training.clusters import ClusterBatches, partition
 from graphcon.training.config import DataConfig, ModelConfig, Recipe, TrainerConfig
+from graphcon.training.folder import RunFolder
 from graphcon.training.history import HistoryBatches, Neighbours
 from graphcon.training.model import build
 from graphcon.training.spec import TaskSpec
@@ -152,6 +153,12 @@ def test_a_run_in_pieces_that_was_stopped_goes_on_to_the_same_bits(batching: str
     )
     whole = run.train(recipe, tmp_path / "whole")
     assert run.train(replace(recipe, trainer=replace(recipe.trainer, epochs=2)), tmp_path / "parts") is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "stop_requested", lambda: True)
+        assert run.train(recipe, tmp_path / "parts", resume=True) is None
+    state = RunFolder(tmp_path / "parts").load_checkpoint()
+    assert state is not None
+    assert (state["epoch"], state["batch"]) == (2, 1)
     resumed = run.train(recipe, tmp_path / "parts", resume=True)
     assert whole == resumed
     one, two = (run.load(tmp_path / name).model.state_dict() for name in ("whole", "parts"))

@@ -110,10 +110,10 @@ def test_a_loaded_model_gives_what_the_run_measured(tiny: Recipe, tmp_path: Path
     assert measured == {part: result[part] for part in ("val", "test")}
 
 
-@pytest.mark.parametrize("which", ["tiny", "molecules"])
+@pytest.mark.parametrize(("which", "batches"), [("tiny", 0), ("molecules", 0), ("molecules", 1), ("molecules", 3)])
 @pytest.mark.parametrize("schedule", ["none", "one-cycle", "plateau"])
 def test_a_run_resumed_from_any_checkpoint_gives_the_bits_of_an_undisturbed_one(
-    which: str, schedule: str, request, tmp_path: Path
+    which: str, batches: int, schedule: str, request, tmp_path: Path
 ):
     recipe = request.getfixturevalue(which)
     recipe = replace(
@@ -127,7 +127,7 @@ def test_a_run_resumed_from_any_checkpoint_gives_the_bits_of_an_undisturbed_one(
 
     def die(self: RunFolder, state: dict) -> None:
         kept(self, state)
-        if state["epoch"] == stop_after:
+        if (state["epoch"], state["batch"]) == (stop_after, batches):
             raise SystemExit  # the process is gone right after a checkpoint
 
     with pytest.MonkeyPatch.context() as patch:
@@ -166,6 +166,49 @@ def test_a_run_killed_at_a_random_moment_goes_on_to_the_same_bits(tiny: Recipe, 
     )
     assert done.returncode == 0, done.stderr
     assert _everything(tmp_path / "killed") == _everything(tmp_path / "undisturbed")
+
+
+@pytest.mark.parametrize("asked_in", [(0, 1), (1, 3)])
+def test_who_is_asked_to_stop_within_an_epoch_does_not_wait_for_its_end(
+    molecules: Recipe, asked_in: tuple[int, int], tmp_path: Path
+):
+    class Teller:
+        """Asks once the batch has come."""
+
+        asked, told = False, ()
+
+        def __call__(self, *_) -> "Teller":
+            return self
+
+        def epoch(self, record: dict) -> None:
+            pass
+
+        def running(self, record: dict) -> None:
+            self.told += (record["epoch"],)
+            self.asked = record["epoch"] == asked_in[0] + asked_in[1] / 4
+
+    recipe = replace(molecules, model=replace(molecules.model, dropout=0.5, options={"norm": "batch"}))
+    teller = Teller()
+    run.train(recipe, tmp_path / "undisturbed", reporter=teller)
+    assert teller.told == (0.25, 0.5, 0.75, 1.25, 1.5, 1.75, 2.25, 2.5, 2.75)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "stop_requested", lambda: teller.asked)
+        assert run.train(recipe, tmp_path / "stopped", reporter=teller) is None
+    state = RunFolder(tmp_path / "stopped").load_checkpoint()
+    assert state is not None
+    assert (state["epoch"], state["batch"]) == asked_in
+    assert run.load(tmp_path / "stopped").model is not None  # what there is can be used
+    run.train(recipe, tmp_path / "stopped", resume=True)
+    assert _everything(tmp_path / "stopped") == _everything(tmp_path / "undisturbed")
+
+
+def test_a_loss_that_explodes_within_an_epoch_is_told_at_once(molecules: Recipe, tmp_path: Path):
+    told = []
+    reporter = SimpleNamespace(epoch=told.append, running=told.append)
+    wild = recipes.replace(molecules, {"optimizer.name": "sgd", "optimizer.lr": 1e5, "data.batch_size": 8})
+    with pytest.raises(LossError, match="the loss became (inf|nan) in epoch 1"):
+        run.train(wild, tmp_path / "run", reporter=lambda *_: reporter)
+    assert len(told) < 100
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])

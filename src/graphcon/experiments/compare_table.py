@@ -24,7 +24,7 @@ from graphcon.training.commands import check_seeds
 from graphcon.training.config import Recipe
 from graphcon.training.loop import Reporter
 from graphcon.training.metrics import direction, mean_and_sd
-from graphcon.training.progress import show_warnings_plainly
+from graphcon.training.progress import BarReporter, show_warnings_plainly
 
 #: What is told of every model and depth: the column, its title, and whether it is drawn on a logarithmic scale.
 MEASURES = (
@@ -132,17 +132,6 @@ def _draw(rows: list[Row], models: list[str], depths: list[int], path: Path, rec
     comparison_figure(depths, panels, path, f"{data}: at most {recipe.trainer.epochs} epochs each")
 
 
-class _Bar:
-    """Counts the epochs of all cells in one bar."""
-
-    def __init__(self, progress: Progress, task: Any, before: int):
-        self.progress, self.task, self.before = progress, task, before
-
-    def epoch(self, record: dict[str, Any]) -> None:
-        """Moves the bar."""
-        self.progress.update(self.task, completed=self.before + record["epoch"])
-
-
 @contextmanager
 def _progress(console: Console, cells: list[Cell], epochs: int, workers: int) -> Iterator[Any]:
     """Yields what makes a reporter for every cell that is trained; without a terminal there is a line for each.
@@ -166,7 +155,7 @@ def _progress(console: Console, cells: list[Cell], epochs: int, workers: int) ->
         def bar(cell: Cell) -> Reporter:
             before = cells.index(cell) * epochs
             progress.update(task, description=title(cell), completed=before)
-            return _Bar(progress, task, before)
+            return BarReporter(progress, task, before)
 
         yield bar
 

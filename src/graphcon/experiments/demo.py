@@ -1,7 +1,6 @@
 """The work behind `graphcon demo`: two experiments, each with a table and a figure."""
 
 from pathlib import Path
-from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
@@ -15,6 +14,7 @@ from graphcon.experiments.demo_page import demo_page
 from graphcon.experiments.tables import PICTURES
 from graphcon.report.figures import Band, depth_figure, energy_figure
 from graphcon.report.render import write
+from graphcon.training.loop import Reporter
 from graphcon.training.progress import reporting
 
 SHOWN = (1, 10, energy.LAYERS)
@@ -66,11 +66,13 @@ def show_energy(out: Path, seed: int, act: str, console: Console) -> dict[str, d
 
 def show_depth(out: Path, seed: int, console: Console) -> list[depth.Row]:
     """Trained weights: accuracy on Cora at growing depth."""
-    rows: list[depth.Row] = []
+    width = max(map(len, SHORT.values()))
     with reporting(console) as make:
-        for layers in depth.DEPTHS:
-            bar = make(f"{layers:>2} layers", len(depth.MODELS) * depth.RECIPE.trainer.epochs)
-            rows += depth.run(seed, (layers,), _Both(bar))
+
+        def bar(model: str, layers: int) -> Reporter:
+            return make(f"{SHORT[model]:<{width}} {layers:>2} layers", depth.RECIPE.trainer.epochs)
+
+        rows = list(depth.run(seed, reporter=bar))
     parts = [f"{SHORT[name]} {what}" for what in ("accuracy", "energy", "seconds") for name in depth.MODELS]
     table = _table("Trained on Cora: accuracy on test data, energy of the last state, seconds", "layers", *parts)
     for layers in depth.DEPTHS:
@@ -88,19 +90,6 @@ def show_depth(out: Path, seed: int, console: Console) -> list[depth.Row]:
     console.print(table)
     say(console, f"Picture  {picture}\nNumbers  {numbers}")
     return rows
-
-
-class _Both:
-    """Counts the epochs of the two networks of a depth in one bar."""
-
-    def __init__(self, inner: Any):
-        self.inner, self.before, self.last = inner, 0, 0
-
-    def epoch(self, record: dict[str, Any]) -> None:
-        if record["epoch"] < self.last:
-            self.before += self.last
-        self.last = record["epoch"]
-        self.inner.epoch(record | {"epoch": self.before + self.last})
 
 
 def _table(title: str, first: str, *others: str) -> Table:

@@ -1,6 +1,6 @@
 """Depth on Cora: a plain GCN against the same layer in oscillators, trained alike at growing depth."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
@@ -36,13 +36,15 @@ class Row(NamedTuple):
     seconds: float
 
 
-def run(seed: int = 0, depths: Sequence[int] = DEPTHS, reporter: Reporter | None = None) -> Iterator[Row]:
+def run(
+    seed: int = 0, depths: Sequence[int] = DEPTHS, reporter: Callable[[str, int], Reporter] | None = None
+) -> Iterator[Row]:
     """Trains both networks at every depth and yields how each did on test data.
 
     Args:
         seed: Seed of the split and of the weights.
         depths: The depths.
-        reporter: Whom to tell how each training goes.
+        reporter: Makes whom to tell how a training goes, from the model and the depth.
     """
     recipe = replace(RECIPE, data=replace(RECIPE.data, split=seed), seed=seed)
     dataset, _ = load_dataset(recipe.data)
@@ -55,7 +57,8 @@ def run(seed: int = 0, depths: Sequence[int] = DEPTHS, reporter: Reporter | None
             torch.manual_seed(mix(seed, -1))
             model = build(one.model, spec)
             rehearse(model, dataset, spec, one, fabric)  # what is loaded once is in nobody's seconds
-            fitted = fit_loop(model, dataset, spec, one, fabric, None, reporter)
+            told = None if reporter is None else reporter(name, depth)
+            fitted = fit_loop(model, dataset, spec, one, fabric, None, told)
             accuracy = measure(model, dataset, spec, one, fabric)["test"]["accuracy"]
             with torch.no_grad():
                 state = model.net.embed(dataset.data.x, edge_index)

@@ -2,7 +2,6 @@
 
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
@@ -10,7 +9,6 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -44,6 +42,8 @@ from graphcon.report.figures import (
     sensitivity_figure,
 )
 from graphcon.training.config import Recipe
+from graphcon.training.loop import Reporter
+from graphcon.training.progress import BarReporter, LineReporter
 
 UNITS = {"accuracy": "accuracy in %", "f1": "micro-averaged F1 in %", "mae": "mean absolute error"}
 EVERY = 4  # of so many states of a molecule one is a frame of its animation
@@ -113,10 +113,12 @@ def _show_table(
         bar = progress.add_task(table.name, total=None)
         epochs = progress.add_task("", total=None, visible=False)
 
-        def reporter(job: Job) -> _Epochs:
-            what = f"{job.name} {job.variant}".strip()
-            progress.reset(epochs, description=f"  {what}, epochs", total=job.recipe.trainer.epochs, visible=True)
-            return _Epochs(progress, epochs)
+        def reporter(job: Job) -> Reporter:
+            what, total = f"{job.name} {job.variant}".strip(), job.recipe.trainer.epochs
+            if not console.is_terminal:
+                return LineReporter(what, total, one_of_many=True)
+            progress.reset(epochs, description=f"  {what}, epochs", total=total, visible=True)
+            return BarReporter(progress, epochs)
 
         found = reproduce(
             table.name, budget, out, runs, workers=workers, only=only, at=at, data_root=data_root, reporter=reporter
@@ -126,16 +128,6 @@ def _show_table(
             console.print(f"{done}/{of}  {_told(run, table)}", highlight=False)
     console.print(_grid(table, write_table(table, out)))
     say(console, f"Runs     {out / table.name}.csv\nTable    {out / table.name}.md")
-
-
-class _Epochs:
-    """Shows how far the training is that runs."""
-
-    def __init__(self, progress: Progress, bar: TaskID):
-        self.progress, self.bar = progress, bar
-
-    def epoch(self, record: dict[str, Any]) -> None:
-        self.progress.update(self.bar, completed=record["epoch"])
 
 
 def write_table(table: Table, out: Path) -> list[Run]:

@@ -104,7 +104,7 @@ class Batches:
         return 1 if self._whole is not None else len(self._loaders[part])
 
     def state_dict(self) -> dict[str, Tensor]:
-        """What the batches of the next epoch depend on, beside the seed."""
+        """What the next batches depend on, beside the seed."""
         return {} if self._pieces is None else self._pieces.state_dict()
 
     def load_state_dict(self, state: dict[str, Tensor]) -> None:
@@ -112,8 +112,14 @@ class Batches:
         if self._pieces is not None:
             self._pieces.load_state_dict(state)
 
-    def of(self, part: str, epoch: int = 0) -> Iterator[Any]:
-        """The batches of a part; those for training come in the order of the epoch."""
+    def of(self, part: str, epoch: int = 0, first: int = 0) -> Iterator[Any]:
+        """The batches of a part; those for training come in the order of the epoch, from the first that is wanted."""
+        batches = self._of(part, epoch)
+        for _ in range(first):
+            next(batches, None)
+        return batches
+
+    def _of(self, part: str, epoch: int) -> Iterator[Any]:
         if part == "train" and self._pieces is not None:
             yield from self._pieces.of(epoch)
             return

@@ -174,7 +174,7 @@ class TrainerConfig:
         accelerator: Where to compute: cpu, cuda, mps or auto.
         devices: How many devices or processes to train on.
         threads: Threads per process; by default as many as there are processors.
-        checkpoint_seconds: The most seconds of work that a sudden stop may lose, besides the running epoch.
+        checkpoint_seconds: The most seconds of work that a sudden stop may lose, besides the running batch.
         tensorboard: Write a log for TensorBoard.
     """
 

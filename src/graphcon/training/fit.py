@@ -76,7 +76,8 @@ def fit(
             it. (default: :obj:`0`)
         out (str or Path, optional): A folder for the log and the checkpoints; the same training resumes there.
             The model is yours to build: ``graphcon.load`` is for the folders of ``graphcon train``.
-        reporter (optional): Its ``epoch(record)`` is called after every epoch.
+        reporter (optional): Its ``epoch(record)`` is called after every epoch, and its ``running(record)``, if it has
+            one, between the batches of an epoch.
 
     Returns:
         How it ended, with epochs, best epoch, metric, value, seconds and why it stopped.

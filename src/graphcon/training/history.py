@@ -14,7 +14,7 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from graphcon._calling import evaluating
 from graphcon.errors import InputError
 from graphcon.models import Stack
-from graphcon.training.batches import generator, unwrapped
+from graphcon.training.batches import generator, mix, unwrapped
 from graphcon.training.model import TaskModel
 
 
@@ -49,10 +49,9 @@ class HistoryBatches:
 
     def of(self, epoch: int) -> Iterator["HistoryBatch"]:
         """The batches of an epoch."""
-        draw = generator(self.seed, epoch)
-        order = torch.randperm(len(self.train), generator=draw).to(self.train.device)
-        for nodes in self.train[order].split(self.batch_size):
-            yield HistoryBatch(self, nodes, draw)
+        order = torch.randperm(len(self.train), generator=generator(self.seed, epoch)).to(self.train.device)
+        for number, nodes in enumerate(self.train[order].split(self.batch_size)):
+            yield HistoryBatch(self, nodes, generator(mix(self.seed, epoch), number))
 
     def state_dict(self) -> dict[str, Tensor]:
         """The activations of the past, which a resumed run needs."""

@@ -1,4 +1,4 @@
-"""Ctrl-C asks the loop to finish its epoch, save and stop; a second one stops at once. So does SIGTERM."""
+"""Ctrl-C asks the loop to save and stop; a second one stops at once. So does SIGTERM."""
 
 import signal
 import sys
@@ -35,7 +35,7 @@ def gently() -> Iterator[None]:
             raise KeyboardInterrupt
         _requested = True
         with suppress(OSError):  # the terminal may have gone
-            print("\nFinishing the epoch, then saving; Ctrl-C again stops at once.", file=sys.stderr, flush=True)
+            print("\nSaving, then stopping; Ctrl-C again stops at once.", file=sys.stderr, flush=True)
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     heeded = {number: handler for number, handler in before.items() if callable(handler)}

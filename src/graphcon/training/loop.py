@@ -1,14 +1,14 @@
 """The training loop: one, for every task.
 
 A run that is stopped at any moment and resumed gives the bits of an undisturbed one. For that, all randomness of an
-epoch is drawn from (seed, epoch), and what is kept between epochs is kept in one checkpoint.
+epoch is drawn from (seed, epoch), and what is kept between batches is kept in one checkpoint.
 """
 
 import copy
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, cast
 
 import torch
@@ -36,16 +36,53 @@ class Reporter(Protocol):
     def epoch(self, record: dict[str, Any]) -> None:
         """Called after every epoch with what the log holds of it."""
 
+    def running(self, record: dict[str, Any]) -> None:
+        """Called between the batches of an epoch: its epoch is how many are done, with a fraction of the next."""
+
 
 @dataclass
 class Progress:
-    """What is kept between epochs, beside the model and the optimiser."""
+    """What is kept between batches, beside the model and the optimiser.
+
+    Attributes:
+        epoch: How many epochs are done.
+        best_epoch: The one that was best on validation.
+        best_value: Its metric.
+        seconds: How long all took.
+        best: The weights of that epoch.
+        batch: How many batches of the running epoch are done.
+        loss: The sum of their losses.
+        answers: How many answers had a part in them.
+        random: The state of torch's random numbers after them.
+    """
 
     epoch: int = 0
     best_epoch: int = 0
     best_value: float | None = None
     seconds: float = 0.0
     best: dict[str, Tensor] = field(default_factory=dict)
+    batch: int = 0
+    loss: float = 0.0
+    answers: int = 0
+    random: list[Tensor] = field(default_factory=list)
+
+    @property
+    def mean_loss(self) -> float:
+        """The mean loss of the running epoch so far."""
+        return self.loss / max(self.answers, 1)
+
+    def told(self, of: int) -> dict[str, Any]:
+        """What there is to tell between the batches of an epoch, of which there are so many."""
+        return {"epoch": self.epoch + self.batch / of, "loss": self.mean_loss, "seconds": self.seconds}
+
+    def end_epoch(self) -> None:
+        """The running epoch is done."""
+        self.epoch += 1
+        self.begin_epoch()
+
+    def begin_epoch(self) -> None:
+        """Nothing of the running epoch is done."""
+        self.batch, self.loss, self.answers, self.random = 0, 0.0, 0, []
 
 
 @dataclass(frozen=True)
@@ -79,7 +116,7 @@ def fit_loop(
         recipe: Optimiser, schedule, trainer and seed.
         fabric: Devices and precision.
         folder: Where the log and the checkpoints go; a training that is there is resumed.
-        reporter: Whom to tell how it goes.
+        reporter: Whom to tell how it goes; of one that is the user's, its ``epoch`` is enough.
         prune: Asked after every validation whether to give up, with the epoch and the metric.
     """
     trainer = recipe.trainer
@@ -93,16 +130,37 @@ def fit_loop(
     # A validation costs a third of an epoch where the whole graph is trained at once.
     every = trainer.validate_every or (5 if dataset.split.unit == "node" else 1)
     quick = measures.build_quick(spec, metric).to(fabric.device)
-    progress = _resume(folder, fabric.is_global_zero, model, optimizer, schedule, batches)
+    progress = _resume(folder, fabric, model, optimizer, schedule, batches)
     saved_at, began = time.monotonic(), time.monotonic() - progress.seconds
+    running = getattr(reporter, "running", None) if fabric.is_global_zero else None
     stopped = _why_over(trainer, progress, schedule) if progress.epoch else "epochs"
 
+    def save() -> None:
+        nonlocal saved_at
+        if folder is not None and fabric.is_global_zero:
+            _save(folder, model, optimizer, schedule, batches, progress, fabric)
+        saved_at = time.monotonic()
+
     while stopped == "epochs" and progress.epoch < trainer.epochs:
-        torch.manual_seed(mix(recipe.seed, progress.epoch))
         wrapped.train()
-        own = _train_epoch(wrapped, batches, criterion, optimizer, schedule, recipe, fabric, progress.epoch)
-        loss = _mean_of_all(fabric, own)
-        progress.epoch += 1
+        for _ in _train_epoch(wrapped, batches, criterion, optimizer, schedule, recipe, fabric, progress):
+            progress.seconds = time.monotonic() - began
+            if running is not None:
+                running(progress.told(batches.count("train")))
+            if fabric.world_size > 1:  # several processes save, stop and fail together, after an epoch
+                continue
+            if not math.isfinite(progress.loss):
+                break
+            if stop_requested():
+                stopped = "interrupted"
+                break
+            if time.monotonic() - saved_at >= trainer.checkpoint_seconds:
+                save()
+        if stopped == "interrupted":
+            save()
+            break
+        loss = _mean_of_all(fabric, progress.mean_loss)
+        progress.end_epoch()
         record: dict[str, Any] = {"epoch": progress.epoch, "loss": loss, "lr": schedule.lr}
         if not math.isfinite(loss):
             raise LossError(f"the loss became {loss} in epoch {progress.epoch}. {TAMED}")
@@ -130,10 +188,8 @@ def fit_loop(
             if stopped == "epochs" and _mean_of_all(fabric, stop_requested()):
                 stopped = "interrupted"
         ended = stopped != "epochs" or last
-        if folder is not None and (ended or time.monotonic() - saved_at >= trainer.checkpoint_seconds):
-            if fabric.is_global_zero:
-                _save(folder, model, optimizer, schedule, batches, progress)
-            saved_at = time.monotonic()
+        if ended or time.monotonic() - saved_at >= trainer.checkpoint_seconds:
+            save()
         if ended:
             break
 
@@ -169,12 +225,17 @@ def _train_epoch(
     schedule: Schedule,
     recipe: Recipe,
     fabric: Fabric,
-    epoch: int,
-) -> float:
-    """One pass over the training part; returns the mean loss."""
-    total, count, of = 0.0, 0, batches.count("train")
-    for number, batch in enumerate(batches.of("train", epoch)):
-        schedule.set((epoch + number / of) / recipe.trainer.epochs)
+    progress: Progress,
+) -> Iterator[None]:
+    """Takes the running epoch to its end; yields between its batches."""
+    of = batches.count("train")
+    todo = batches.of("train", progress.epoch, progress.batch)
+    if progress.batch:
+        _set_random_state(fabric.device, progress.random)
+    else:
+        torch.manual_seed(mix(recipe.seed, progress.epoch))
+    for batch in todo:
+        schedule.set((progress.epoch + progress.batch / of) / recipe.trainer.epochs)
         optimizer.zero_grad()
         out = batch.run(model)
         loss = criterion(out, batch.targets)
@@ -182,8 +243,22 @@ def _train_epoch(
         if recipe.optimizer.clip is not None:
             fabric.clip_gradients(model, optimizer, max_norm=recipe.optimizer.clip, error_if_nonfinite=False)
         optimizer.step()
-        total, count = total + loss.item() * len(out), count + len(out)
-    return total / max(count, 1)
+        progress.batch += 1
+        progress.loss, progress.answers = progress.loss + loss.item() * len(out), progress.answers + len(out)
+        if progress.batch < of:
+            yield
+
+
+def _random_state(device: torch.device) -> list[Tensor]:
+    """Where torch's random numbers are, on the processor and on the device."""
+    own = [] if device.type == "cpu" else [torch.get_device_module(device).get_rng_state()]
+    return [torch.get_rng_state(), *own]
+
+
+def _set_random_state(device: torch.device, states: list[Tensor]) -> None:
+    torch.set_rng_state(states[0])
+    if device.type != "cpu" and len(states) > 1:  # a run may go on elsewhere than it was
+        torch.get_device_module(device).set_rng_state(states[1])
 
 
 def _mean_of_all(fabric: Fabric, value: float) -> float:
@@ -216,15 +291,19 @@ def _criterion(
 
 
 def _save(
-    folder: RunFolder, model: Module, optimizer: Any, schedule: Schedule, batches: Batches, progress: Progress
+    folder: RunFolder,
+    model: Module,
+    optimizer: Any,
+    schedule: Schedule,
+    batches: Batches,
+    progress: Progress,
+    fabric: Fabric,
 ) -> None:
+    if progress.batch:
+        progress.random = _random_state(fabric.device)
     folder.save_checkpoint(
-        {
-            "epoch": progress.epoch,
-            "best_epoch": progress.best_epoch,
-            "best_value": progress.best_value,
-            "seconds": progress.seconds,
-            "best": progress.best,
+        vars(progress)
+        | {
             "model": model.state_dict(),
             "optimizer": optimizer.state_dict(),
             "schedule": schedule.state_dict(),
@@ -235,12 +314,12 @@ def _save(
 
 
 def _resume(
-    folder: RunFolder | None, first: bool, model: Module, optimizer: Any, schedule: Schedule, batches: Batches
+    folder: RunFolder | None, fabric: Fabric, model: Module, optimizer: Any, schedule: Schedule, batches: Batches
 ) -> Progress:
     """What a checkpoint holds, put where it belongs; a fresh start where there is none."""
     state = folder.load_checkpoint() if folder is not None else None
     if state is None:
-        if folder is not None and first:
+        if folder is not None and fabric.is_global_zero:
             folder.cut_log(0)
         return Progress()
     assert folder is not None
@@ -249,11 +328,12 @@ def _resume(
         optimizer.load_state_dict(state["optimizer"])
         schedule.load_state_dict(state["schedule"])
         batches.load_state_dict(state.get("batches", {}))
-        keys = ("epoch", "best_epoch", "best_value", "seconds", "best")
-        progress = Progress(*(state[key] for key in keys))
+        progress = Progress(**{each.name: state[each.name] for each in fields(Progress)})
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         raise folder.unusable(error) from None
-    if first:  # a stop may have come between the checkpoint and these
+    if fabric.world_size > 1:  # one process has stopped within the epoch; shares of several begin it anew
+        progress.begin_epoch()
+    if fabric.is_global_zero:  # a stop may have come between the checkpoint and these
         folder.cut_log(progress.epoch)
         folder.save_weights(progress.best or model.state_dict())
     return progress

@@ -8,49 +8,93 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from graphcon._console import make_console
 from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
 
 SECONDS_BETWEEN_LINES = 5.0
+#: The same within an epoch of many batches, and in a table of many trainings.
+SECONDS_WITHIN = 30.0
 
 
-class ConsoleReporter:
-    """Shows the epochs of one run.
+class _Figures:
+    """What is shown of a training beside how far it is."""
+
+    val = ""
+
+    def figures(self, record: dict[str, Any]) -> str:
+        """The loss, and the metric of the last validation."""
+        for name, value in record.get("val", {}).items():
+            self.val = f"val {name} {value:.4f}"
+        return f"loss {record['loss']:.4f}  {self.val}".rstrip()
+
+
+class BarReporter(_Figures):
+    """Moves a bar by epochs, and by parts of an epoch where that is many batches.
 
     Args:
-        epochs: How many there are at the most.
-        label: What is trained.
-        progress: The bar, where the console is a terminal.
+        progress: Where the bar is.
+        task: Which of its bars.
+        before: How many epochs of it are others'.
     """
 
-    def __init__(self, epochs: int, label: str, progress: Progress | None):
-        self.epochs, self.label, self.progress = epochs, label, progress
-        self.task = None if progress is None else progress.add_task(label, total=epochs, figures="")
-        self.shown, self.val = 0.0, ""
+    def __init__(self, progress: Progress, task: TaskID, before: int = 0):
+        self.progress, self.task, self.before = progress, task, before
 
     def epoch(self, record: dict[str, Any]) -> None:
         """Called after every epoch."""
-        for name, value in record.get("val", {}).items():
-            self.val = f"val {name} {value:.4f}"
-        figures = f"loss {record['loss']:.4f}  {self.val}"
-        if self.progress is not None and self.task is not None:
-            self.progress.update(self.task, completed=record["epoch"], figures=figures)
-            return
-        now = time.monotonic()
-        if now - self.shown >= SECONDS_BETWEEN_LINES or record["epoch"] == self.epochs:
+        self.progress.update(self.task, completed=self.before + record["epoch"], figures=self.figures(record))
+
+    def running(self, record: dict[str, Any]) -> None:
+        """Called within an epoch."""
+        self.epoch(record)
+
+
+class LineReporter(_Figures):
+    """Prints a line now and then.
+
+    Args:
+        label: What is trained.
+        epochs: How many epochs there are at the most.
+        one_of_many: Whether it is one of many trainings: then one that is soon over has no line.
+    """
+
+    def __init__(self, label: str, epochs: int, one_of_many: bool = False):
+        self.label, self.epochs, self.one_of_many, self.shown = label, epochs, one_of_many, time.monotonic()
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        """Called after every epoch."""
+        if self.one_of_many:
+            self._show(record, SECONDS_WITHIN)
+        else:
+            self._show(record, 0.0 if record["epoch"] in (1, self.epochs) else SECONDS_BETWEEN_LINES)
+
+    def running(self, record: dict[str, Any]) -> None:
+        """Called within an epoch."""
+        self._show(record, SECONDS_WITHIN)
+
+    def _show(self, record: dict[str, Any], between: float) -> None:
+        now, figures = time.monotonic(), self.figures(record)
+        if now - self.shown >= between:
             self.shown = now
-            print(
-                f"{self.label}  epoch {record['epoch']}/{self.epochs}  {figures}  {record['seconds']:.1f} s", flush=True
-            )
+            done = f"epoch {round(record['epoch'], 2):g}/{self.epochs}"
+            print(f"{self.label}  {done}  {figures}  {record['seconds']:.1f} s", flush=True)
 
 
 @contextmanager
-def reporting(console: Console) -> Iterator[Any]:
+def reporting(console: Console) -> Iterator[Callable[[str, int], BarReporter | LineReporter]]:
     """Yields a function that makes a reporter for a run: ``make(label, epochs)``."""
     if not console.is_terminal:
-        yield lambda label, epochs: ConsoleReporter(epochs, label, None)
+        yield LineReporter
         return
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -61,7 +105,7 @@ def reporting(console: Console) -> Iterator[Any]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=False) as progress:
-        yield lambda label, epochs: ConsoleReporter(epochs, label, progress)
+        yield lambda label, epochs: BarReporter(progress, progress.add_task(label, total=epochs, figures=""))
 
 
 @contextmanager

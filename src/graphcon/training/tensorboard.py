@@ -40,3 +40,8 @@ class TensorBoardReporter:
         self.writer.flush()
         if self.inner is not None:
             self.inner.epoch(record)
+
+    def running(self, record: dict[str, Any]) -> None:
+        """Called within an epoch, of which the event file holds the end."""
+        if self.inner is not None:
+            self.inner.running(record)
