@@ -35,15 +35,23 @@ def demo_page(groups: Groups, rows: Sequence[depth.Row], seed: int, act: str) ->
 
 
 def _lead(groups: Groups, rows: Sequence[depth.Row]) -> list[str]:
-    last = {name: band.median[-1] for members in groups.values() for name, band in members.items()}
-    told = "; ".join(f"{name}: {value:.1e}" for name, value in last.items())
-    draws = f"the median of {energy.DRAWS} draws"
-    sentences = [f"Dirichlet energy after {energy.LAYERS} layers with random weights, {draws}: {told}."]
+    left = {name: band.median[-1] / band.median[0] for members in groups.values() for name, band in members.items()}
+    told = "; ".join(f"{name}: {_times(value)}" for name, value in left.items())
+    sentences = [
+        f"What {energy.LAYERS} layers with random weights leave of the difference between neighbours, the Dirichlet "
+        f"energy behind the first layer, by the median of {energy.DRAWS} draws: {told}."
+    ]
     if rows:
         deepest = max(row.depth for row in rows)
         ends = " and ".join(f"{100 * row.accuracy:.1f} % in {row.model}" for row in rows if row.depth == deepest)
         sentences.append(f"Trained on Cora at {deepest} layers the accuracy on test data is {ends}.")
     return sentences
+
+
+def _times(factor: float) -> str:
+    """A factor in words: 1/97,000 or 14 times."""
+    rounded = float(f"{max(factor, 1 / factor):.2g}")
+    return f"{rounded:,.0f} times" if factor >= 1 else f"1/{rounded:,.0f}"
 
 
 def _energy(groups: Groups) -> list[Words | Chart]:
@@ -68,7 +76,16 @@ def _energy(groups: Groups) -> list[Words | Chart]:
     return [words, *charts]
 
 
-def _trained(rows: Sequence[depth.Row]) -> list[Chart | Table]:
+def _trained(rows: Sequence[depth.Row]) -> list[Words | Chart | Table]:
+    words = Words(
+        (
+            "Both networks are made of GCN layers and trained alike. The plain one has a layer of its own at every "
+            "depth; GraphCON has one for all steps. These are 1 long, and shorter where they would make up more than "
+            f"{depth.TIME:g}: for GraphCON, deeper means finer steps. A GCN with batch normalisation falls later, "
+            "at 32 layers (docs/results.md).",
+        )
+    )
+
     def curve(name: str, values: Sequence[float]) -> Series:
         return Series(name, [row.depth for row in rows if row.model == name], values)
 
@@ -79,6 +96,7 @@ def _trained(rows: Sequence[depth.Row]) -> list[Chart | Table]:
         for row in rows
     ]
     return [
+        words,
         Chart("Accuracy on test data", "layers", "accuracy in %", accuracy, log_x=True),
         Chart("Energy of the last state", "layers", "Dirichlet energy", energies, log_x=True, log_y=True),
         Table("All numbers", ("network", "layers", "accuracy", "energy"), cells),

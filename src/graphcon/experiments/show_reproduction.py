@@ -125,7 +125,7 @@ def _show_table(
         )
         for done, of, run in found:
             progress.update(bar, completed=done, total=of)
-            console.print(f"{done}/{of}  {_told(run, table)}", highlight=False)
+            say(console, f"{done}/{of}  {_told(run, table)}")
     console.print(_grid(table, write_table(table, out)))
     say(console, f"Runs     {out / table.name}.csv\nTable    {out / table.name}.md")
 

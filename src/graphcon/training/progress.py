@@ -76,7 +76,7 @@ class LineReporter(_Figures):
         if self.one_of_many:
             self._show(record, SECONDS_WITHIN)
         else:
-            self._show(record, 0.0 if record["epoch"] in (1, self.epochs) else SECONDS_BETWEEN_LINES)
+            self._show(record, 0.0 if record["epoch"] == self.epochs else SECONDS_BETWEEN_LINES)
 
     def running(self, record: dict[str, Any]) -> None:
         """Called within an epoch."""
