@@ -40,7 +40,7 @@ def own_settings(recipe: Recipe, space: dict[str, "Range"]) -> dict[str, Any]:
 
 
 def usual_search(recipe: Recipe) -> dict[str, Any]:
-    """What is worth searching where a recipe says nothing: depth, width, dropout, rate, decay; alpha and gamma.
+    """What is worth searching where a recipe says nothing: depth, width, dropout, rate, decay; dt, alpha and gamma.
 
     The recipe's own settings are among it, but for a decay of nothing: a search begins where the recipe stands.
     """
@@ -52,6 +52,7 @@ def usual_search(recipe: Recipe) -> dict[str, Any]:
         "optimizer.weight_decay": {"low": 1e-5, "high": 1e-2, "log": True},
     }
     if "alpha" in named(recipe.model.name).fields:
+        search |= {"model.dt": [0.25, 0.5, 1.0]}
         search |= {"model.alpha": {"low": 0.0, "high": 1.0}, "model.gamma": {"low": 0.25, "high": 1.5}}
     return {field: _widened(told, recipes.value(recipe, field)) for field, told in search.items()}
 
