@@ -202,6 +202,17 @@ def test_who_is_asked_to_stop_within_an_epoch_does_not_wait_for_its_end(
     assert _everything(tmp_path / "stopped") == _everything(tmp_path / "undisturbed")
 
 
+def test_who_prepares_the_batches_changes_nothing_not_even_for_a_run_that_goes_on(molecules: Recipe, tmp_path: Path):
+    helped = replace(molecules, data=replace(molecules.data, workers=1))
+    run.train(molecules, tmp_path / "alone")
+    asked = iter([False] * 5 + [True])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "stop_requested", lambda: next(asked))
+        assert run.train(helped, tmp_path / "helped") is None
+    run.train(helped, tmp_path / "helped", resume=True)
+    assert _everything(tmp_path / "helped") == _everything(tmp_path / "alone")
+
+
 def test_a_loss_that_explodes_within_an_epoch_is_told_at_once(molecules: Recipe, tmp_path: Path):
     told = []
     reporter = SimpleNamespace(epoch=told.append, running=told.append)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from copy import copy
+from itertools import islice
 from typing import Any, NamedTuple, Protocol, cast
 
 import torch
@@ -9,7 +10,7 @@ from lightning_fabric import Fabric
 from lightning_fabric.wrappers import is_wrapped
 from torch import Tensor
 from torch.nn import Module
-from torch.utils.data import DistributedSampler
+from torch.utils.data import DistributedSampler, Sampler
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
@@ -64,6 +65,7 @@ class Batches:
         self._whole: Data | None = None
         self._pieces: Pieces | None = None
         self._loaders: dict[str, DataLoader] = {}
+        self._order: _Order | None = None
         self._share: DistributedSampler | None = None
         if dataset.split.unit == "node":
             self._whole = copy(dataset.data).to(str(fabric.device))  # PyG moves a graph in place, and it is the user's
@@ -75,21 +77,20 @@ class Batches:
                 f"data.batching = {config.batching!r}, but {dataset.name} is many graphs, which make batches as they "
                 "are: leave it out"
             )
-        self._order = torch.Generator()
         for part, index in dataset.split.parts():
             if len(index):
                 graphs: Any = dataset.part(part)  # a sequence of graphs is enough
-                train = part == "train"
                 # Every process measures the whole of a part: shares of unequal size would bias the metrics.
-                if train and fabric.world_size > 1:
+                if part == "train" and fabric.world_size > 1:
                     self._share = DistributedSampler(graphs, fabric.world_size, fabric.global_rank)
+                elif part == "train":
+                    self._order = _Order(len(index), config.batch_size, seed)
                 self._loaders[part] = DataLoader(
                     graphs,
                     batch_size=config.batch_size,
-                    shuffle=train and self._share is None,
-                    sampler=self._share if train else None,
+                    sampler=(self._order or self._share) if part == "train" else None,
                     num_workers=config.workers,
-                    generator=self._order if train else None,
+                    generator=torch.Generator(),  # what it draws for its workers is nobody's dropout
                     persistent_workers=config.workers > 0,
                 )
 
@@ -114,26 +115,42 @@ class Batches:
 
     def of(self, part: str, epoch: int = 0, first: int = 0) -> Iterator[Any]:
         """The batches of a part; those for training come in the order of the epoch, from the first that is wanted."""
-        batches = self._of(part, epoch)
-        for _ in range(first):
-            next(batches, None)
-        return batches
-
-    def _of(self, part: str, epoch: int) -> Iterator[Any]:
         if part == "train" and self._pieces is not None:
-            yield from self._pieces.of(epoch)
+            yield from islice(self._pieces.of(epoch), first, None)
             return
         if self._whole is not None:
             yield Batch(self._whole, self._index[part])
             return
-        if part == "train":
-            self._order.manual_seed(mix(self.seed, epoch))
-            if self._share is not None:  # Fabric's own would count the epochs anew in a run that is resumed
-                self._share.set_epoch(mix(self.seed, epoch))
+        if part == "train" and self._order is not None:
+            self._order.epoch, self._order.first = epoch, first
+        if part == "train" and self._share is not None:  # Fabric's own counts the epochs anew in a run that goes on
+            self._share.set_epoch(mix(self.seed, epoch))
         for graphs in self._loaders[part]:
             data: Any = self.fabric.to_device(graphs)
             there = has_target(data.y)
             yield Batch(data, None if there.all() else there)
+
+
+class _Order(Sampler[int]):
+    """The order of the training graphs in an epoch, from a batch on; the same for any number of workers.
+
+    Args:
+        size: Number of graphs.
+        batch_size: How many of them make a batch.
+        seed: Seed of the order.
+    """
+
+    def __init__(self, size: int, batch_size: int, seed: int):
+        self.size, self.batch_size, self.seed = size, batch_size, seed
+        self.epoch, self.first = 0, 0
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[int]:
+        draw = generator(self.seed, self.epoch)
+        torch.empty((), dtype=torch.int64).random_(generator=draw)  # the loader's own, where results were measured
+        yield from torch.randperm(self.size, generator=draw)[self.first * self.batch_size :].tolist()
 
 
 def _pieces(data: Data, train: Tensor, config: DataConfig, seed: int) -> Pieces | None:
