@@ -14,6 +14,7 @@ from typing import cast
 import pytest
 import torch
 from lightning_fabric import Fabric
+from lightning_fabric.plugins import MixedPrecision
 
 from graphcon.errors import InputError, LossError
 from graphcon.training import loop, recipes, run
@@ -220,6 +221,24 @@ def test_a_loss_that_explodes_within_an_epoch_is_told_at_once(molecules: Recipe,
     with pytest.raises(LossError, match="the loss became (inf|nan) in epoch 1"):
         run.train(wild, tmp_path / "run", reporter=lambda *_: reporter)
     assert len(told) < 100
+
+
+def test_the_scale_of_half_precision_goes_on_too(molecules: Recipe, tmp_path: Path, monkeypatch):
+    def fabric(_: Recipe) -> Fabric:  # as on a GPU, where Fabric makes it so itself
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0, growth_interval=3)
+        return Fabric(accelerator="cpu", plugins=MixedPrecision("16-mixed", "cpu", scaler))
+
+    monkeypatch.setattr(run, "make_fabric", fabric)
+    run.train(molecules, tmp_path / "undisturbed")
+    asked = iter([False] * 5 + [True])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "stop_requested", lambda: next(asked))
+        assert run.train(molecules, tmp_path / "stopped") is None
+    run.train(molecules, tmp_path / "stopped", resume=True)
+    assert _everything(tmp_path / "stopped") == _everything(tmp_path / "undisturbed")
+    ends = [RunFolder(tmp_path / name).load_checkpoint() for name in ("undisturbed", "stopped")]
+    assert ends[0]["precision"] == ends[1]["precision"]
+    assert ends[0]["precision"]["scale"] > 2.0
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])

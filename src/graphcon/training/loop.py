@@ -308,6 +308,7 @@ def _save(
             "optimizer": optimizer.state_dict(),
             "schedule": schedule.state_dict(),
             "batches": batches.state_dict(),
+            "precision": fabric.strategy.precision.state_dict(),
         }
     )
     folder.save_weights(progress.best or model.state_dict())
@@ -327,7 +328,8 @@ def _resume(
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
         schedule.load_state_dict(state["schedule"])
-        batches.load_state_dict(state.get("batches", {}))
+        batches.load_state_dict(state["batches"])
+        fabric.strategy.precision.load_state_dict(state["precision"])
         progress = Progress(**{each.name: state[each.name] for each in fields(Progress)})
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         raise folder.unusable(error) from None
