@@ -167,6 +167,14 @@ def test_the_numerical_rank_counts_what_is_above_the_tolerance():
     assert numerical_rank(x, tolerance=1e-12) == 3
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.half, torch.float, torch.double])
+def test_the_rounding_of_the_number_format_is_no_rank(dtype: torch.dtype):
+    generator = torch.Generator().manual_seed(0)
+    on_a_line = torch.randn(500, 1, generator=generator) * torch.randn(1, 8, generator=generator)
+    assert numerical_rank(on_a_line.to(dtype)) == (8 if dtype == torch.double else 1)  # single, kept in double
+    assert numerical_rank(torch.eye(8).repeat(60, 1).to(dtype)) == 8
+
+
 def test_isolated_nodes_count_in_the_energy_and_not_in_the_distance(x):
     alone = torch.cat([x, torch.randn(3, CHANNELS, dtype=torch.double)])
     energy = dirichlet_energy(x, EDGES)
@@ -220,6 +228,17 @@ def test_a_batch_has_for_every_graph_what_the_graph_has_alone(measure, graphs):
     torch.testing.assert_close(measure(batch.x, batch.edge_index, batch.batch), alone)
     xs = torch.stack([batch.x, 2 * batch.x])  # a trajectory of a batch
     torch.testing.assert_close(measure(xs, batch.edge_index, batch.batch)[0], alone)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-22, 1e22])
+def test_a_graph_of_a_batch_is_not_smooth_for_another_one_is_larger(graphs, scale):
+    sizes = (1.0, scale, 1.0, 1.0)
+    batch = Batch.from_data_list(
+        [Data(x=s * g.x.float(), edge_index=g.edge_index) for s, g in zip(sizes, graphs, strict=True)]
+    )
+    together = dirichlet_energy(batch.x, batch.edge_index, batch.batch, relative=True)
+    alone = [float(dirichlet_energy(g.x, g.edge_index, relative=True)) for g in graphs]
+    assert together.tolist() == pytest.approx(alone, rel=1e-4)
 
 
 def test_measures_of_a_batch_are_the_mean_over_its_graphs(graphs):

@@ -3,8 +3,11 @@
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import Module
 from torch_geometric.data import Batch, Data
 
+from graphcon import kernels
+from graphcon.diagnostics import gradient_norms
 from graphcon.models import MODELS, GraphNet, ModelCard
 
 from graphs import random_graph
@@ -112,3 +115,25 @@ def test_the_trajectory_goes_from_the_first_state_to_the_last(card: ModelCard):
     assert not states.requires_grad
     torch.testing.assert_close(states[0], start)
     torch.testing.assert_close(states[-1], net.embed(data.x, data.edge_index))
+
+
+@_cards("gradients")
+def test_gradients_along_the_depth_are_those_of_what_the_model_answers(card: ModelCard):
+    net, data = _net(card).eval(), _data()
+    seen: dict[str, Tensor] = {}
+
+    def keep(core: Module, args: tuple[Tensor, ...]) -> None:
+        seen["first"] = args[0]
+
+    def loss(out: Tensor) -> Tensor:
+        seen["out"] = out
+        return out.square().sum()
+
+    hook = net.core.register_forward_pre_hook(keep)
+    norms = gradient_norms(net, data, loss)
+    with kernels.disabled():
+        out = _call(net, data)
+    torch.testing.assert_close(seen["out"], out, rtol=1e-4, atol=1e-5)
+    (gradient,) = torch.autograd.grad(loss(out), seen["first"])
+    hook.remove()
+    torch.testing.assert_close(norms.states[0].float(), gradient.norm(), rtol=1e-3, atol=1e-6)

@@ -130,6 +130,24 @@ def test_a_core_that_only_has_a_trajectory_is_asked_for_it(data):
     assert len(table) == 4
 
 
+def test_a_core_that_returns_another_thing_than_its_last_state_has_no_gradients_told_of_it(data):
+    class Rival(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = GCNConv(IN, IN)
+
+        def states(self, x, edge_index):
+            yield x
+            yield self.conv(x, edge_index)
+
+        def forward(self, x, edge_index):
+            return 2 * list(self.states(x, edge_index))[-1]
+
+    assert len(trajectory_table(Rival(), data)) == 2
+    with pytest.raises(ValueError, match="Rival returns another thing than the last of its `states`.*another module"):
+        gradient_norms(Rival(), data, lambda out: out.square().sum())
+
+
 def test_a_core_whose_layer_runs_twice_a_step_has_no_gradients_and_says_so(data):
     class Twice(torch.nn.Module):
         def __init__(self):

@@ -1,4 +1,4 @@
-"""Sums per graph, so that every measure has one answer for one graph and one per graph for a batch."""
+"""Sums and maxima per graph, so that every measure has one answer for one graph and one per graph for a batch."""
 
 from typing import Any
 
@@ -41,6 +41,12 @@ def graph_of_nodes(x: Tensor, batch: Tensor | None) -> Tensor:
 def sum_per_graph(values: Tensor, graph: Tensor, graphs: int) -> Tensor:
     """Sums ``values [..., items]`` over the items of every graph, ``[..., graphs]``."""
     return values.new_zeros(*values.shape[:-1], graphs).index_add(-1, graph, values)
+
+
+def largest_per_graph(x: Tensor, graph: Tensor, graphs: int) -> Tensor:
+    """The largest magnitude in ``x [..., nodes, channels]`` of every graph, ``[..., graphs]``."""
+    of_nodes = x.abs().amax(-1)
+    return x.new_zeros(*of_nodes.shape[:-1], graphs).scatter_reduce(-1, graph.expand_as(of_nodes), of_nodes, "amax")
 
 
 def count(batch: Tensor | None) -> int:

@@ -15,6 +15,7 @@ from graphcon.diagnostics._per_graph import (
     count,
     graph_of_nodes,
     in_single_precision,
+    largest_per_graph,
     sum_per_graph,
 )
 
@@ -47,7 +48,7 @@ def dirichlet_energy(
     check_edges(edge_index, x.size(-2))
     x, graph, graphs = in_single_precision(x), graph_of_nodes(x, batch), count(batch)
     if relative:  # squares of a state that has all but vanished would be zero
-        x = x / x.abs().amax((-2, -1), keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
+        x = x / largest_per_graph(x, graph, graphs).clamp(min=torch.finfo(x.dtype).tiny)[..., graph, None]
     seen = x
     if by_degree:
         seen = x / (1 + degree(edge_index[1], x.size(-2), dtype=x.dtype)).sqrt().unsqueeze(-1)

@@ -86,8 +86,9 @@ def _recorded(model: Module, norms: _Norms) -> Iterator[None]:
     core = find_core(model)
     with ExitStack() as undo:
         if core is not None and hasattr(core, "states"):
+            forward = core.forward
             undo.callback(core.__dict__.pop, "forward", None)
-            core.forward = lambda *args, **kwargs: _walk(core, norms, args, kwargs)
+            core.forward = lambda *args, **kwargs: _walk(core, forward, norms, args, kwargs)
             yield
             return
         last: list[Tensor] = []
@@ -108,23 +109,42 @@ def _recorded(model: Module, norms: _Norms) -> Iterator[None]:
         norms.watch("states", *last)
 
 
-def _walk(core: Module, norms: _Norms, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+def _walk(
+    core: Any, forward: Callable[..., Any], norms: _Norms, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Tensor:
     """A core's forward, state by state, each step with weights of its own."""
-    states = stream(core, *args, **kwargs)
+    states = _whole_states(core, args, kwargs)
     state = next(states)
-    norms.watch("states", state)
+    norms.watch("states", state[0])
     parts = list(core.children())
     while True:
         aliases = [alias for part in parts for alias in _alias(part)]
         try:
             state = next(states)
         except StopIteration:
-            return state
+            break
         finally:
             for part in parts:
                 _restore(part)
-        norms.watch("states", state)
+        norms.watch("states", state[0])
         norms.watch("weights", *aliases)
+    if hasattr(core, "whole_states"):
+        return core.end(*state)
+    with torch.no_grad():
+        out = first(forward(*args, **kwargs))
+    if out.shape != state[0].shape or not torch.allclose(out, state[0], rtol=1e-3, atol=1e-3 * float(out.abs().max())):
+        raise ValueError(
+            f"{type(core).__name__} returns another thing than the last of its `states`, so that its loss cannot be "
+            "followed through them: let its forward return the last state, and do what comes after it in another module"
+        )
+    return state[0]
+
+
+def _whole_states(core: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[Tensor, ...]]:
+    """All that a step hands to the next, X first, where the core tells that; X alone elsewhere."""
+    if hasattr(core, "whole_states"):
+        return core.whole_states(*args, **kwargs)
+    return ((state,) for state in stream(core, *args, **kwargs))
 
 
 def _alias(layer: Module) -> list[Tensor]:

@@ -37,22 +37,25 @@ def numerical_rank(x: Tensor, batch: Tensor | None = None, tolerance: float | No
         x (torch.Tensor): Node features, ``[..., nodes, channels]``.
         batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
         tolerance (float, optional): What counts as zero, relative to the largest singular value. (default: the larger
-            of nodes and channels, times the rounding error of the number format)
+            of nodes and channels, times the rounding error of single or double precision; in half precision its own
+            rounding error, if that is more)
 
     Returns:
         The rank ``[...]``, or ``[..., graphs]`` for a batch; NaN for a state that is not finite.
     """
-    return _per_graph([partial(_counted, channels=x.size(-1), tolerance=tolerance)], x, batch)[0]
+    return _per_graph([partial(_counted, of=x, tolerance=tolerance)], x, batch)[0]
 
 
 def both_ranks(x: Tensor, batch: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """The effective and the numerical rank from one decomposition, which is what they cost."""
-    effective, numerical = _per_graph([_effective, partial(_counted, channels=x.size(-1))], x, batch)
+    effective, numerical = _per_graph([_effective, partial(_counted, of=x)], x, batch)
     return effective, numerical
 
 
-def _counted(sigma: Tensor, nodes: int, channels: int, tolerance: float | None = None) -> Tensor:
-    limit = max(nodes, channels) * torch.finfo(sigma.dtype).eps if tolerance is None else tolerance
+def _counted(sigma: Tensor, nodes: int, of: Tensor, tolerance: float | None = None) -> Tensor:
+    computing = max(nodes, of.size(-1)) * torch.finfo(sigma.dtype).eps
+    told = torch.finfo(of.dtype).eps if of.is_floating_point() else 0.0
+    limit = max(computing, told) if tolerance is None else tolerance
     return (sigma > limit * sigma[..., :1]).sum(-1).to(sigma.dtype)
 
 

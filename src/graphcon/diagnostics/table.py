@@ -30,12 +30,12 @@ def measure_state(x: Tensor, edge_index: Tensor, batch: Tensor | None = None) ->
         batch (torch.Tensor, optional): The graph of every node, ``[nodes]``. (default: one graph)
     """
     check_features(x)
+    effective, numerical = both_ranks(x, batch)
     x = in_single_precision(x)
     # Squares of 1e-25 or of 1e25 are zero or infinite in single precision, so they are taken of a state of size 1.
     largest = float(x.abs().max()) if x.numel() else 0.0
     scale = largest if 0.0 < largest < math.inf else 1.0
     unit = x / scale
-    effective, numerical = both_ranks(x, batch)
     of_the_state = {
         "energy": scale * scale * _mean(dirichlet_energy(unit, edge_index, batch)),
         "energy_by_degree": scale * scale * _mean(dirichlet_energy(unit, edge_index, batch, by_degree=True)),

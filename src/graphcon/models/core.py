@@ -68,11 +68,15 @@ class Core(Module):
 
     def states(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Iterator[Tensor]:
         """Yields ``x`` and then the state X after every step."""
+        return (state[0] for state in self.whole_states(x, edge_index, **kwargs))
+
+    def whole_states(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Iterator[State]:
+        """Yields what the first step is given, and then what every step returns; `end` makes the output of the last."""
         walk, state = self._walk(self.prepare(x, edge_index, **kwargs)), self.begin(x)
-        yield state[0]
+        yield state
         for n in range(self.steps):
             state = walk(n, n + 1, *state)
-            yield state[0]
+            yield state
 
     def prepare(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Any:
         """What all steps need of the graph, made once per call."""

@@ -93,11 +93,11 @@ class Rev(Core):
         block.disable = self.keeps_states or not torch.is_grad_enabled()
         return (block(*state, graph),)
 
-    def states(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Iterator[Tensor]:
+    def whole_states(self, x: Tensor, edge_index: Any, **kwargs: Any) -> Iterator[State]:
         """Yields ``x`` and then the state X after every step; none of them is freed."""
         self.keeps_states = True
         try:
-            yield from super().states(x, edge_index, **kwargs)
+            yield from super().whole_states(x, edge_index, **kwargs)
         finally:
             self.keeps_states = False
 
