@@ -65,3 +65,15 @@ def test_walks_that_wait_for_their_backward_pass_do_not_disturb_each_other():
     alone = [gradient(network(factor * x, edges).square().sum()) for factor in (1.0, 2.0)]
     together = [network(factor * x, edges).square().sum() for factor in (1.0, 2.0)]
     assert all(torch.equal(gradient(loss), expected) for loss, expected in zip(together, alone, strict=True))
+
+
+def test_what_a_walk_in_such_memory_gives_may_be_changed_in_place():
+    x, edges = torch.randn(2 * LARGE // CHANNELS, CHANNELS), random_graph(9, 20)
+    network = GraphCON(build("gcn"), 3, act="tanh", memory="store")
+    found = network(x, edges).relu_()
+    with kernels.disabled():
+        expected = network(x, edges).relu_()
+    torch.testing.assert_close(found, expected)
+    weight = network.coupling.lin.weight
+    slopes = [torch.autograd.grad(out.square().mean(), weight)[0] for out in (found, expected)]
+    torch.testing.assert_close(*slopes)

@@ -37,12 +37,12 @@ def scratch(like: Tensor, *size: int) -> Tensor:
     if needed < _SMALL_BYTES:
         return like.new_empty(size)
     block = _take(needed)
-    array = block[:needed].view(kind)
+    array = block[:needed].view(kind).reshape(size)
     # The tensor holds this array, and all arrays made of the tensor hold the tensor (a view of the array itself would
     # hold the block alone). The array tells when it is let go of, which a tensor does not.
     ref = weakref.ref(array, _give_back)
     _lent[id(ref)] = ref, block
-    return torch.from_numpy(array).view(size)
+    return torch.from_numpy(array)  # no view of a tensor: what a Function gives out is changed in place by who likes
 
 
 def free_memory() -> None:
