@@ -21,11 +21,12 @@ from torch_geometric.nn import (
 )
 
 from graphcon import GraphCON, kernels
+from graphcon.couplings import IdentityMap
 from graphcon.kernels import _runtime
 from graphcon.models import StackNet
 
 from graphs import random_graph
-from kernel_cases import CHANNELS, build
+from kernel_cases import CASES, CHANNELS, EDGE_DIM, build
 
 NODES = 9
 
@@ -288,3 +289,53 @@ def test_kernels_that_do_a_part_of_a_layer_are_for_graphs_that_are_worth_it(name
     layer, x = build(name), torch.randn(NODES, CHANNELS)
     assert kernels.bind(layer, x, (random_graph(NODES, 9),), {}) is None
     assert kernels.bind(layer, x, (random_graph(NODES, 500),), {}) is not None
+
+
+C = CHANNELS
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "other"),
+    [
+        ("gcn", "lin", torch.nn.Linear(C, C)),
+        ("gcn", "lin", IdentityMap(C)),
+        ("gat", "lin", torch.nn.Linear(C, C)),
+        ("gat mean", "res", torch.nn.Linear(C, C)),
+        ("gat mean", "res", IdentityMap(C)),
+        ("gat attributed", "lin_edge", torch.nn.Linear(EDGE_DIM, C)),
+        ("gatv2", "lin_l", torch.nn.Linear(C, C, bias=False)),
+        ("gatv2", "lin_r", torch.nn.Linear(C, C, bias=False)),
+        ("gatv2", "lin_l", IdentityMap(C)),
+        ("gatv2 attributed", "lin_edge", torch.nn.Linear(EDGE_DIM, C)),
+        ("gatv2 mean", "res", torch.nn.Linear(C, C)),
+        ("transformer", "lin_key", torch.nn.Linear(C, C, bias=False)),
+        ("transformer", "lin_skip", torch.nn.Linear(C, C, bias=False)),
+        ("dot product", "lin_query", torch.nn.Linear(C, C, bias=False)),
+        ("dot product", "lin_key", torch.nn.Linear(C, C)),
+        ("dot product", "lin_value", torch.nn.Linear(C, C)),
+        ("sage", "lin_l", IdentityMap(C)),
+        ("sage", "lin_r", torch.nn.Linear(C, C)),
+        ("cheb", "lins.1", torch.nn.Linear(C, C)),
+        ("cheb", "lins.1", IdentityMap(C)),
+        ("gmm", "root", torch.nn.Linear(C, C)),
+        ("res gated", "lin_key", torch.nn.Linear(C, C, bias=False)),
+        ("res gated", "lin_skip", torch.nn.Linear(C, C)),
+        ("gated gcn", "lin_self", torch.nn.Linear(C, C, bias=False)),
+        ("gated gcn bare", "lin_gate_j", torch.nn.Linear(C, C)),
+        ("residual gcn", "lin", torch.nn.Linear(C, C)),
+        ("residual gcn", "lin", IdentityMap(C)),
+    ],
+    ids=str,
+)
+def test_another_map_in_the_place_of_a_layers_own_counts_with_its_bias_or_without(
+    name: str, part: str, other: torch.nn.Module
+):
+    layer, x, edge_index = build(name), torch.randn(NODES, C), random_graph(NODES, 20)
+    owner, _, last = part.rpartition(".")
+    setattr(layer.get_submodule(owner), last, other)
+    per_edge = CASES[name].per_edge(edge_index.size(1), x.dtype)
+    network = GraphCON(layer, 3, act="tanh")
+    found = _gradients(network, network(x, edge_index, **per_edge).square().sum())
+    with kernels.disabled():
+        expected = _gradients(network, network(x, edge_index, **per_edge).square().sum())
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)

@@ -88,6 +88,11 @@ class Coupling:
         fixed = self.edge is None or not self.edge.requires_grad
         return self.plan == other.plan and self.graph is other.graph and self.edge is other.edge and fixed
 
+    def alike(self, x: Tensor) -> bool:
+        """Whether all its numbers are of the type of x, and in the same place: loops take nothing else."""
+        parts = *self.weight, *self.shift, *self.vector, self.bias, self.edge
+        return all(part is None or (part.dtype is x.dtype and part.device == x.device) for part in parts)
+
     def _edge(self, x: Tensor) -> Tensor:
         return x.new_empty(0, self.plan.sums) if self.edge is None else self.edge
 

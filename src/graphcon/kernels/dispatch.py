@@ -20,21 +20,21 @@ from graphcon.kernels.structure import MOST_SLOTS
 
 Bound = Callable[[Tensor], Tensor]
 
-#: For each layer: how it is bound, and the names of what it takes after x.
-BINDERS: dict[type[Module], tuple[Callable[..., Bound | None], tuple[str, ...]]] = {
-    pyg.GCNConv: (gcn.bind, ("edge_index", "edge_weight")),
-    pyg.GATConv: (gat.bind, ("edge_index", "edge_attr")),
-    pyg.GATv2Conv: (gatv2.bind, ("edge_index", "edge_attr")),
-    pyg.TransformerConv: (transformer.bind, ("edge_index", "edge_attr")),
-    pyg.SAGEConv: (sage.bind, ("edge_index",)),
-    pyg.GINConv: (gin.bind, ("edge_index",)),
-    pyg.ChebConv: (cheb.bind, ("edge_index", "edge_weight", "batch")),
-    pyg.GMMConv: (gmm.bind, ("edge_index", "edge_attr")),
-    pyg.SimpleConv: (simple.bind, ("edge_index", "edge_weight")),
-    pyg.ResGatedGraphConv: (gated.bind_res_gated, ("edge_index", "edge_attr")),
-    couplings.DotProductConv: (dot_product.bind, ("edge_index",)),
-    couplings.GatedGCNConv: (gated.bind_gated_gcn, ("edge_index",)),
-    couplings.MoNetConv: (gmm.bind_monet, ("edge_index", "edge_attr")),
+#: For each layer: how it is bound, the names of what it takes after x, and those of its maps that have no bias.
+BINDERS: dict[type[Module], tuple[Callable[..., Bound | None], tuple[str, ...], tuple[str, ...]]] = {
+    pyg.GCNConv: (gcn.bind, ("edge_index", "edge_weight"), ("lin",)),
+    pyg.GATConv: (gat.bind, ("edge_index", "edge_attr"), ("lin", "lin_edge", "res")),
+    pyg.GATv2Conv: (gatv2.bind, ("edge_index", "edge_attr"), ("lin_edge", "res")),
+    pyg.TransformerConv: (transformer.bind, ("edge_index", "edge_attr"), ()),
+    pyg.SAGEConv: (sage.bind, ("edge_index",), ("lin_r",)),
+    pyg.GINConv: (gin.bind, ("edge_index",), ()),
+    pyg.ChebConv: (cheb.bind, ("edge_index", "edge_weight", "batch"), ("lins",)),
+    pyg.GMMConv: (gmm.bind, ("edge_index", "edge_attr"), ("root",)),
+    pyg.SimpleConv: (simple.bind, ("edge_index", "edge_weight"), ()),
+    pyg.ResGatedGraphConv: (gated.bind_res_gated, ("edge_index", "edge_attr"), ("lin_skip",)),
+    couplings.DotProductConv: (dot_product.bind, ("edge_index",), ("lin_value",)),
+    couplings.GatedGCNConv: (gated.bind_gated_gcn, ("edge_index",), ()),
+    couplings.MoNetConv: (gmm.bind_monet, ("edge_index", "edge_attr"), ("root",)),
 }
 
 # Modules whose own forward the kernels stand in for: only as they are, without hooks or parametrisations.
@@ -54,16 +54,16 @@ def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
         return None
     if type(layer) is couplings.Residual:
         inner = bind(layer.coupling, x, args, kwargs) if _as_it_is(layer) and _as_it_is(layer.lin) else None
-        if isinstance(inner, Coupling):
-            return inner.plus_linear(layer.lin.weight)
+        if isinstance(inner, Coupling) and _is_product(layer.lin):
+            return _if_alike(inner.plus_linear(layer.lin.weight), x)
         return None if inner is None else lambda x: inner(x) + layer.lin(x)
     if type(layer) not in BINDERS or not _bypassable(cast(pyg.MessagePassing, layer), x):
         return None
-    binder, names = BINDERS[type(layer)]
+    binder, names, _ = BINDERS[type(layer)]
     given = _named(names, args, kwargs)
     if given is None or not _fits(given, x):
         return None
-    return binder(layer, x, **given)
+    return _if_alike(binder(layer, x, **given), x)
 
 
 def call(layer: Module, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -84,6 +84,11 @@ def call(layer: Module, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 def _takes(x: Tensor) -> bool:
     fits = x.dim() == 2 and x.numel() > 0 and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
     return _ordinary(x) and fits and not torch.is_autocast_enabled("cpu")
+
+
+def _if_alike(bound: Bound | None, x: Tensor) -> Bound | None:
+    """What was bound, unless something in it is of another type than x, which loops would read for what it is not."""
+    return None if isinstance(bound, Coupling) and not bound.alike(x) else bound
 
 
 def _ordinary(value: Any) -> bool:
@@ -113,7 +118,26 @@ def _bypassable(layer: pyg.MessagePassing, x: Tensor) -> bool:
     called = layer._modules.get("nn")  # a network that is called as it is, whatever it does
     if called is not None and not all(_like(part, x) for part in called.modules()):
         return False
-    return _stands_in(layer, x, called)
+    return _has_its_maps(layer) and _stands_in(layer, x, called)
+
+
+def _has_its_maps(layer: Module) -> bool:
+    """Whether its maps are of the kinds its class makes: kernels would not see the bias of another, or find no weight.
+
+    Where a layer's own maps may have one, its binder asks each.
+    """
+    *_, without_bias = BINDERS[type(layer)]
+    inside = ((name, part) for name, child in layer._modules.items() if child is not None for part in child.modules())
+    return all(
+        (type(part) is not couplings.IdentityMap or (type(layer), name) in _MAY_BE_IDENTITY)
+        and (name not in without_bias or getattr(part, "bias", None) is None)
+        for name, part in inside
+    )
+
+
+def _is_product(part: Module) -> bool:
+    """Whether a map is its weight and nothing else."""
+    return type(part) in (nn.Linear, pyg.Linear) and part.bias is None
 
 
 def _taken(layer: Module, channels: int) -> Any:
@@ -181,6 +205,7 @@ _METHODS = [
     *("forward", "propagate", "message", "aggregate", "update"),
     *("message_and_aggregate", "edge_update", "edge_updater"),
 ]
+_MAY_BE_IDENTITY = ((pyg.GCNConv, "lin"), (pyg.GATConv, "lin"))
 _CHOOSING = (pyg.SAGEConv, pyg.GMMConv, couplings.MoNetConv)
 _CONTAINERS = (couplings.Residual, nn.ModuleList)
 _ACTIVATIONS = (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.Identity, nn.LeakyReLU, nn.ELU, nn.GELU)

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from graphcon.kernels.coupling import Coupling
+from graphcon.kernels.layers.maps import biases
 from graphcon.kernels.plan import Plan
 from graphcon.kernels.structure import constant, known
 
@@ -13,13 +14,14 @@ def bind(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
     heads, width = layer.heads, layer.key_channels
     # Without a map of values the product copies x, which is exact.
     values = torch.eye(x.size(1), dtype=x.dtype) if layer.lin_value is None else layer.lin_value.weight
-    bias = layer.lin_query.bias
+    shift = biases(layer.lin_query, layer.lin_key)
+    shift = (*shift, constant(0.0, len(values), values)) if shift else ()
     dropout = layer.dropout if layer.training else 0.0
-    plan = Plan("dot-mean", heads, x.size(1), key=width, shift=True, mix=1.0 / heads, edge_dropout=dropout)
+    plan = Plan("dot-mean", heads, x.size(1), key=width, shift=bool(shift), mix=1.0 / heads, edge_dropout=dropout)
     return Coupling(
         plan,
         (layer.lin_query.weight, layer.lin_key.weight, values),
         known(edge_index).graph(edge_index, x.size(0), layer.add_self_loops),
-        shift=(bias, constant(0.0, len(bias) + len(values), bias)),
+        shift=shift,
         bias=layer.bias,
     )

@@ -9,8 +9,9 @@ from torch_geometric.nn import ResGatedGraphConv
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.layers.edges import given_as_expected
+from graphcon.kernels.layers.maps import biases
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import constant, known
+from graphcon.kernels.structure import known
 
 
 def bind_res_gated(
@@ -25,8 +26,8 @@ def bind_res_gated(
     key, query, value = (lin.weight[:, x.size(1) :] for lin in lins)
     edge = None if edge_attr is None else graph.spread(edge_attr @ torch.cat([key + query, value]).t(), 0.0)
     weight = tuple(lin.weight[:, : x.size(1)] for lin in lins)
-    shift = tuple(lin.bias for lin in lins)
-    plan = Plan("gated", 1, x.size(1), shift=True)
+    shift = biases(*lins)
+    plan = Plan("gated", 1, x.size(1), shift=bool(shift))
     coupling = Coupling(plan, weight, graph, shift=shift, bias=layer.bias, edge=edge)
     return coupling if layer.lin_skip is None else coupling.plus_linear(layer.lin_skip.weight)
 
@@ -34,10 +35,7 @@ def bind_res_gated(
 def bind_gated_gcn(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
     """:class:`graphcon.couplings.GatedGCNConv`: the gates divided by their sum."""
     lins = [layer.lin_gate_i, layer.lin_gate_j, layer.lin_neighbor, layer.lin_self]
-    biased = layer.lin_self.bias is not None
-    shift = ()
-    if biased:
-        shift = tuple(constant(0.0, x.size(1), x) if lin.bias is None else lin.bias for lin in lins)
-    plan = Plan("gated-mean", 1, x.size(1), skip=True, shift=biased, leak=layer.eps)
+    shift = biases(*lins)
+    plan = Plan("gated-mean", 1, x.size(1), skip=True, shift=bool(shift), leak=layer.eps)
     graph = known(edge_index).graph(edge_index, x.size(0), False)
     return Coupling(plan, tuple(lin.weight for lin in lins), graph, shift=shift)

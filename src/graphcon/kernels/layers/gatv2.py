@@ -3,6 +3,7 @@ from torch_geometric.nn import GATv2Conv
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.layers.edges import linear_terms
+from graphcon.kernels.layers.maps import biases
 from graphcon.kernels.plan import Plan
 from graphcon.kernels.structure import known
 
@@ -17,13 +18,13 @@ def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | No
         if edge is None:
             return None
     heads, width = layer.heads, layer.out_channels
-    biases: list[Tensor] = [lin.bias for lin in (layer.lin_l, layer.lin_r)]
+    shift = biases(layer.lin_l, layer.lin_r)
     plan = Plan(
         "dynamic",
         heads,
         width,
         concat=layer.concat,
-        shift=biases[0] is not None,
+        shift=bool(shift),
         mix=1.0 if layer.concat else 1.0 / heads,
         leak=layer.negative_slope,
         edge_dropout=layer.dropout if layer.training else 0.0,
@@ -32,7 +33,7 @@ def bind(layer: GATv2Conv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | No
         plan,
         (layer.lin_l.weight, layer.lin_r.weight),
         graph,
-        shift=tuple(biases) if biases[0] is not None else (),
+        shift=shift,
         bias=layer.bias,
         edge=edge,
         vector=(layer.att,),

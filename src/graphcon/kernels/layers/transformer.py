@@ -8,6 +8,7 @@ from torch_geometric.nn import TransformerConv
 from graphcon.kernels import _runtime
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.layers.edges import given_as_expected
+from graphcon.kernels.layers.maps import biases
 from graphcon.kernels.plan import Plan
 from graphcon.kernels.structure import known
 
@@ -24,7 +25,7 @@ def bind(
     lins = [layer.lin_query, layer.lin_key, layer.lin_value]
     skip = layer.root_weight and not layer.beta
     lins += [layer.lin_skip] if skip else []
-    shift = () if layer.lin_query.bias is None else tuple(lin.bias for lin in lins)
+    shift = biases(*lins)
     plan = Plan(
         "dot",
         heads,
