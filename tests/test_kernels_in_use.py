@@ -339,3 +339,44 @@ def test_another_map_in_the_place_of_a_layers_own_counts_with_its_bias_or_withou
     with kernels.disabled():
         expected = _gradients(network, network(x, edge_index, **per_edge).square().sum())
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
+
+
+def _doubles_learned() -> GraphCON:
+    network = GraphCON(build("gcn"), 3, trainable=True)
+    network.raw_gamma = torch.nn.Parameter(network.raw_gamma.detach().double())
+    return network
+
+
+def _doubles_in_the_place_of_a_parameter() -> GraphCON:
+    layer = build("gcn")
+    del layer.bias
+    layer.bias = torch.zeros(C, dtype=torch.float64)
+    return GraphCON(layer, 3)
+
+
+def _doubles_from_an_activation() -> GraphCON:
+    return GraphCON(build("gcn"), 3, act=lambda x: x.double().tanh())
+
+
+class Doubled(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.double()
+
+
+def _doubles_from_a_normalisation() -> GraphCON:
+    return GraphCON(build("gcn"), 3, norm=[Doubled() for _ in range(3)])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        _doubles_learned,
+        _doubles_in_the_place_of_a_parameter,
+        _doubles_from_an_activation,
+        _doubles_from_a_normalisation,
+    ],
+)
+def test_numbers_of_two_types_are_never_read_as_one(make: Callable[[], GraphCON]):
+    x, edge_index = torch.randn(NODES, C), random_graph(NODES, 20)
+    with pytest.raises((RuntimeError, TypeError), match=r"same dtype|all must be of one type"):
+        make()(x, edge_index)

@@ -163,6 +163,15 @@ def test_learned_coefficients_find_their_width_at_the_first_call_and_on_loading(
     assert torch.equal(second(x, ring()), out)
 
 
+@pytest.mark.parametrize(("saved", "loaded"), [(torch.float64, torch.float32), (torch.float32, torch.float64)])
+def test_learned_coefficients_are_loaded_into_the_type_of_the_network(x, saved: torch.dtype, loaded: torch.dtype):
+    first, second = (GraphCON(GCNConv(-1, CHANNELS), 3, trainable=True) for _ in range(2))
+    out = first(x, ring())
+    second.to(loaded).load_state_dict(first.to(saved).state_dict())
+    assert second.raw_alpha.dtype is second.raw_gamma.dtype is loaded
+    torch.testing.assert_close(second(x.to(loaded), ring()), out.to(loaded), rtol=1e-5, atol=1e-6)
+
+
 class Times(Module):
     """What a layer says, some times as much."""
 

@@ -229,12 +229,19 @@ class GraphCON(Module):
                 f"trainable=True, but coupling {self._layer(0)} does not tell its width: alpha and gamma take it from "
                 "the first input, which a compiled program cannot; call the layer once before torch.compile"
             )
-        couplings = [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
+        couplings = self._bound(x, args, kwargs)
         if None in couplings and not torch.compiler.is_compiling():  # kernels take their like alone
             validation.check_parameters(x, self._layer(0))
         source = None if self.beta is None else self.beta * x
         walk = self._fused(couplings, x, source) or self._step_by_step(couplings, source, args, kwargs)
         return watched(walk, self), (x, x if y is None else y)
+
+    def _bound(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Coupling | None]:
+        """The layers on the kernels, where these cover them: learned coefficients, too, must be of the type of x."""
+        learned = [getattr(self, f"raw_{name}") for name in self._start] if self.trainable else []
+        if any(raw.dtype != x.dtype or raw.device != x.device for raw in learned):
+            return [None for _ in self._layers()]
+        return [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
 
     def _fused(self, couplings: list[Coupling | None], x: Tensor, source: Tensor | None) -> Callable[..., State] | None:
         """The walk on kernels that do a whole step of the paper's scheme in one pass, where there are such."""
@@ -315,7 +322,7 @@ class GraphCON(Module):
         for name in self._start:
             saved = state_dict.get(f"{prefix}raw_{name}")
             if self.trainable and saved is not None and is_lazy(parameter := getattr(self, f"raw_{name}")):
-                parameter.materialize(saved.shape, dtype=saved.dtype)
+                parameter.materialize(saved.shape)  # in the type of this network, whatever that of the other
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
     def _warn_of_dynamics(self) -> None:

@@ -77,6 +77,7 @@ class Coupling:
 
         Parameters may be those of several layers like this one, one for each step, the last step first.
         """
+        _refuse_other_types(x, y, edge, *parameters)
         needed = torch.is_grad_enabled() and any(value.requires_grad for value in (x, y, edge, *parameters))
         edges = self.edge is not None and self.edge.requires_grad
         state = x.requires_grad or y.requires_grad
@@ -170,7 +171,19 @@ def walk_steps(
             if walk is not None:
                 x, y = walk(0, 1, x, y)[:2]
             else:
-                x, y, _ = oscillate(couplings[at](x), x, y, alpha, gamma, seeds[n], *numbers)
+                force = couplings[at](x)
+                _refuse_other_types(x, force)
+                x, y, _ = oscillate(force, x, y, alpha, gamma, seeds[n], *numbers)
         return x, y
 
     return run
+
+
+def _refuse_other_types(x: Tensor, *others: Tensor) -> None:
+    """Layers were bound to numbers of one type; what stands between them may make others."""
+    other = next((value.dtype for value in others if value.dtype is not x.dtype), x.dtype)
+    if other is not x.dtype:
+        raise TypeError(
+            f"numbers of {x.dtype} and of {other} meet in one step, but all must be of one type: let the activation "
+            "and the normalisation return the type they are given"
+        )
