@@ -5,7 +5,7 @@ import torch
 from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GMMConv, LGConv
 from torch_geometric.utils import softmax
 
-from graphcon import GraphCON, check_coupling
+from graphcon import GraphCON, check_coupling, couplings
 from graphcon.couplings import (
     COUPLINGS,
     DotProductConv,
@@ -16,6 +16,7 @@ from graphcon.couplings import (
     build,
     start_as_wave,
 )
+from graphcon.models import GraphCONNet
 
 from graphs import random_graph, ring
 
@@ -60,6 +61,16 @@ def test_gcn_without_values_is_the_normalised_adjacency_alone():
     matrix = (torch.eye(5) + torch.eye(5).roll(1, 0) + torch.eye(5).roll(-1, 0)) / 3  # all degrees are 3 with the loop
     torch.testing.assert_close(layer(x, edge_index), matrix @ x)
     assert not layer.state_dict()
+
+
+def test_tran_is_the_transformer_of_the_paper():
+    options = {"heads": 2, "values": False}
+    assert type(build("tran", 6, **options)) is DotProductConv
+    assert couplings.options("tran") == couplings.options("transformer")
+    model, other = (GraphCONNet(6, 6, 2, coupling=name, **options) for name in ("tran", "transformer"))
+    other.load_state_dict(model.state_dict())
+    x, edge_index = torch.randn(5, 6), ring(5)
+    torch.testing.assert_close(model(x, edge_index), other(x, edge_index), rtol=0, atol=0)
 
 
 def test_gat_without_values_averages_the_neighbours_as_they_are():

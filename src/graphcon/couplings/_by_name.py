@@ -67,6 +67,8 @@ _LAYERS: dict[str, type[Module]] = {
     "spline": SplineConv,
     "mlp": PointwiseConv,
 }
+#: Other names for some of them.
+ALIASES = {"tran": "transformer"}
 #: What each name builds, from the number of channels and the options of its layer.
 COUPLINGS: dict[str, Callable[..., Module]] = {
     **{name: _square(layer) for name, layer in _LAYERS.items()},
@@ -76,13 +78,14 @@ _WIDTHS = ("in_channels", "out_channels", "channels")
 
 
 def build(name: str, channels: int, **kwargs: Any) -> Module:
-    """Builds the coupling of that name: one of `COUPLINGS`, or a class of ``torch_geometric.nn.conv``.
+    """Builds the coupling of that name: one of `COUPLINGS` or `ALIASES`, or a class of ``torch_geometric.nn.conv``.
 
     Args:
         name: The name, e.g. ``"gat"`` or ``"GATv2Conv"``.
         channels: The number of channels it maps to itself.
         **kwargs: Options of the layer, e.g. ``heads=8``.
     """
+    name = ALIASES.get(name, name)
     if name in conv.classes and name != "MessagePassing":
         layer = getattr(conv, name)
         widths = [key for key in _WIDTHS if key in signature(layer).parameters]
@@ -119,6 +122,7 @@ def options(name: str) -> dict[str, Any]:
     Args:
         name: As in :func:`build`.
     """
+    name = ALIASES.get(name, name)
     named = name in COUPLINGS
     layer = _LAYERS[name] if named else getattr(conv, name)
     found = {p.name: p.default for p in _parameters(layer) if p.name not in _WIDTHS}

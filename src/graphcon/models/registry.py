@@ -8,6 +8,7 @@ from typing import Any, Literal
 from torch_geometric.nn import conv
 
 from graphcon.couplings import options
+from graphcon.couplings._by_name import ALIASES
 from graphcon.models.base import GraphNet
 from graphcon.models.card import ModelCard, Option
 from graphcon.models.net import GraphCONNet
@@ -40,7 +41,6 @@ from graphcon.models.rivals import (
 from graphcon.models.stack import StackNet
 
 PREFIX = "graphcon-"
-ALIASES = {"tran": "transformer"}
 
 #: The settings of a recipe that only some networks have: those of oscillators.
 OSCILLATOR_FIELDS = (
