@@ -337,9 +337,9 @@ def _training_commands(default: Recipe) -> None:
     ) -> None:
         """Searches the settings in a recipe's [search] table, on validation data only.
 
-        Without such a table it searches depth, width, dropout, learning rate, decay and, for oscillators, alpha and
-        gamma. The first trial has the recipe's own settings, as far as the search includes them. To continue a search
-        that was stopped, type the same command again: it makes the trials it would have made.
+        Without such a table it searches depth, width, dropout, learning rate, decay and, for oscillators, dt, alpha
+        and gamma. The first trial has the recipe's own settings, as far as the search includes them. To continue a
+        search that was stopped, type the same command again: it makes the trials it would have made.
 
         Example: graphcon tune texas-gcn --trials 100 --split all --workers 4
 
