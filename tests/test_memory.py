@@ -248,6 +248,22 @@ def test_what_was_changed_in_place_before_the_backward_pass_is_refused(changed: 
         loss.backward()
 
 
+@pytest.mark.parametrize("steps", [9, ONE_LEVEL + 6])
+def test_a_sparse_matrix_that_is_read_is_not_taken_for_changed(steps: int):
+    """To read the indices of a COO matrix counts as a change of it in torch; a change of a weight is still refused."""
+    adjacency = torch.sparse_coo_tensor(EDGES.flip(0), torch.ones(EDGES.size(1)), (NODES, NODES)).coalesce()
+    network, found = GraphCON(GCNConv(CHANNELS, CHANNELS), steps, act="tanh"), []
+    for mode in ("store", "checkpoint"):
+        network.memory = mode
+        found.append(torch.autograd.grad(network(_x(), adjacency).square().sum(), list(network.parameters())))
+    assert all(torch.equal(stored, recomputed) for stored, recomputed in zip(*found, strict=True))
+    loss = network(_x(), adjacency).sum()
+    with torch.no_grad():
+        network.coupling.lin.weight.mul_(2)
+    with pytest.raises(RuntimeError, match=r"coupling.lin.weight was changed in place"):
+        loss.backward()
+
+
 def test_a_layer_that_makes_its_weights_in_the_first_pass_is_recomputed():
     torch.manual_seed(0)
     network = GraphCON(GraphConv(-1, CHANNELS), 9, memory="checkpoint")

@@ -178,6 +178,7 @@ class _Again:
     def __exit__(self, *_: Any) -> None:
         for part, parameters, buffers, training in self.aside:
             _put(part, training, _parameters=parameters, _buffers=buffers)
+        self.first_pass.end()  # what the steps themselves changed, such as a sparse matrix that is read, is no change
 
 
 def _put(part: Module, training: bool, **contents: dict[str, Any]) -> None:
