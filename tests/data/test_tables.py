@@ -685,3 +685,22 @@ def test_a_large_table_is_announced_once(write, monkeypatch, caplog):
     for _ in range(2):
         read_tables(nodes, edges, target="label")
     assert [record.getMessage() for record in caplog.records] == [f"reading {nodes} (0 MB) ..."]
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e-12, 1.0, 1e30])
+def test_a_column_is_scaled_whatever_its_unit(write, unit):
+    rows = [f"{i},{unit * i:.17g},{unit * 7:.17g},{'uv'[i % 2]},{'train' if i < 9 else 'test'}\n" for i in range(12)]
+    nodes, edges = write(nodes="id,f,same,label,split\n" + "".join(rows), edges="source,target\n0,1\n")
+    for scaling, scale in (("standard", np.arange(9).std()), ("minmax", 8)):
+        dataset, schema = read_tables(nodes, edges, target="label", scaling=scaling)
+        assert schema.columns[0].scale == pytest.approx((unit * scale,), abs=0)
+        assert float(dataset.data.x[8, 0] - dataset.data.x[0, 0]) == pytest.approx(8 / scale)
+        assert schema.columns[1].scale == (1.0,)  # a constant carries nothing to scale by
+
+
+def test_a_category_that_is_written_as_missing_is_that_of_empty_cells(write):
+    rows = [f"{i},{['(missing)', '', 'k'][i % 3]},{'uv'[i % 2]}\n" for i in range(12)]
+    nodes, edges = write(nodes="id,c,label\n" + "".join(rows), edges="source,target\n0,1\n")
+    dataset, schema = read_tables(nodes, edges, target="label", missing="mean")
+    assert schema.columns[0].categories == ("(missing)", "k")
+    assert dataset.data.x.tolist() == [[1, 0], [1, 0], [0, 1]] * 4

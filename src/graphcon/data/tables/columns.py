@@ -151,8 +151,8 @@ def learn(table: Table, name: str, role: Role, training: np.ndarray, options: Ta
         shift, scale = numbers.mean(axis=0), numbers.std(axis=0)
     elif scaling == "minmax":
         shift, scale = numbers.min(axis=0), np.ptp(numbers, axis=0)
-    # A column that is constant on the training part carries nothing to scale by.
-    scale = np.where(scale > 1e-12 * np.maximum(1.0, np.abs(shift)), scale, 1.0)
+    # A column that is constant on the training part, but for rounding, carries nothing to scale by.
+    scale = np.where(scale > 1e-12 * np.abs(numbers).max(axis=0), scale, 1.0)
     fills = {"mean": numbers.mean, "median": lambda axis: np.median(numbers, axis=axis)}
     fill = None
     if options.missing != "error":
@@ -172,7 +172,8 @@ def _learn_texts(table: Table, name: str, role: Role, values: pl.Series, options
             )
         return Column(name, "words", len(kept), fill=fill, categories=kept)
     categories = tuple(sorted(values.drop_nulls().unique().to_list()))
-    if values.null_count():
+    # Some programs write an empty cell so: one category with those.
+    if values.null_count() and MISSING not in categories:
         categories = (*categories, MISSING)
     if len(categories) <= options.one_hot_limit:
         return Column(name, "category", len(categories), fill=fill, categories=categories)
