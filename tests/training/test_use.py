@@ -182,6 +182,26 @@ def test_numbers_that_were_divided_in_training_are_divided_in_new_tables_too(tmp
     assert "x / x.sum(-1, keepdim=True).clamp(min=1)" in capsys.readouterr().out
 
 
+def test_ids_in_a_column_that_is_called_as_the_answers_are_stay_beside_these(own: Path, tmp_path: Path):
+    pl.read_csv(own / "nodes.csv").rename({"id": "predicted"}).write_csv(tmp_path / "nodes.csv")
+    data = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(own / "edges.csv"), "--target", "label"]
+    settings = ["--model.channels", "4", "--model.steps", "1", "--trainer.epochs", "1", "--trainer.threads", "1"]
+    assert main(["train", *data, "--id", "predicted", *settings, "--out", str(tmp_path / "run")]) == 0
+    table, _ = predict.predict(run.load(tmp_path / "run"))
+    assert table.columns[:2] == ["predicted (id)", "predicted"]
+    assert table["predicted (id)"].to_list() == [f"n{i}" for i in range(60)]
+    assert set(table["predicted"]) <= {"red", "blue"}
+
+
+def test_of_several_runs_one_is_to_be_named(tmp_path: Path, capsys):
+    for name in ("split-0-seed-0", "split-0-seed-1"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "recipe.toml").write_text("")
+    assert main(["evaluate", str(tmp_path / "runs")]) == 2
+    named = tmp_path / "runs" / "split-0-seed-0"
+    assert f"{tmp_path / 'runs'}: holds 2 runs. Name one of them, such as {named}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -192,6 +212,9 @@ def test_numbers_that_were_divided_in_training_are_divided_in_new_tables_too(tmp
         (("export", "run", "--out", "a.onnx"), "must end in .pt2"),
         (("train", "--nodes", "nodes.csv"), "--edges is missing"),
         (("train",), "no data: name a recipe"),
+        (("train", "--ignore", "a", "--ignore=b c"), "--ignore is given 2 times. Name all after one: --ignore a 'b c'"),
+        (("data", "--null-values", "NA", "--null_values", "-"), "Name all after one: --null-values NA -"),
+        (("tune", "--data.table.target", "a", "--target", "b"), "--target is given 2 times"),
         (("train", "cora-gcn", "--split", "some"), "must be a number, several"),
         (("train", "cora-gcn", "--split", "²"), "--split ²: must be a number"),
         (("diagnose", "--compare", "gcn", "--depths", "2,²"), "--depths 2,²: must be whole numbers"),
@@ -280,7 +303,9 @@ def test_columns_of_edges_that_the_model_does_not_use_are_told_and_not_asked_for
     settings = f"--model.name {model} --model.channels 4 --model.steps 1 --trainer.epochs 2 --trainer.threads 1"
     assert main(["train", *data, *settings.split(), "--out", str(tmp_path / "run")]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert (told in said) if told else ("does not use" not in said)
+    assert (told in said) if told else ("does not use:" not in said)
+    weights = "weights of the edges, in weight: graphcon-gat does not use them, gcn does."
+    assert (weights in said) == ("gat" in model)
     trained = run.load(tmp_path / "run")
     if told is None:
         with pytest.raises(InputError, match="there is no column 'kind'"):

@@ -17,6 +17,7 @@ from rich.table import Table
 from graphcon import _files
 from graphcon._console import say
 from graphcon._processes import check_workers
+from graphcon._words import shown
 from graphcon.errors import InputError
 from graphcon.experiments.compare import Cell, Row, plan, run_cells
 from graphcon.report.figures import Panel, comparison_figure
@@ -114,7 +115,7 @@ def _print_table(rows: list[Row], models: list[str], depths: list[int], console:
                 mean_and_spread(rows, model, depth, name) for name in ("val", *(measure[0] for measure in MEASURES))
             )
             figures = (f"{energy[0]:.1e}", f"{rank[0]:.1f}", f"{seconds[0]:.1f}", f"{memory[0]:.0f}")
-            scores = (f"{mean:.3f}±{spread:.3f}" for mean, spread in (val, test))
+            scores = (f"{shown(mean, 3)}±{shown(spread, 3)}" for mean, spread in (val, test))
             table.add_row(model if depth == depths[0] else "", str(depth), *scores, *figures)
     console.print(table)
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from graphcon._words import shown
+
 
 @dataclass(frozen=True)
 class Number:
@@ -14,7 +16,7 @@ class Number:
 
     def __str__(self) -> str:
         """The text, by default four digits after the point."""
-        return self.text or f"{self.value:.4f}"
+        return self.text or shown(self.value)
 
 
 @dataclass(frozen=True)

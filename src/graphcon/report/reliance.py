@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from graphcon._words import shown
 from graphcon.data import TableSchema
 from graphcon.report.blocks import Block, Number, Table, Words
 from graphcon.report.evidence import Evidence
@@ -52,10 +53,13 @@ def reliance(run: Evidence, tell: Callable[[str], None] = lambda _: None) -> lis
         changed[name] = _changed(run, data, counts, change, shuffles)
     smaller = run.metric in measures.SMALLER_IS_BETTER
     worst = sorted(changed.items(), key=lambda one: one[1], reverse=smaller)
-    rows = [[name, Number(value), Number(value - whole, f"{value - whole:+.4f}")] for name, value in worst]
+    rows = [
+        [name, Number(value), Number(value - whole, f"{'' if value < whole else '+'}{shown(value - whole)}")]
+        for name, value in worst
+    ]
     return [
         Table(
-            f"What {run.metric} on {PARTS[part]} data comes to without an input; with all it is {whole:.4f}",
+            f"What {run.metric} on {PARTS[part]} data comes to without an input; with all it is {shown(whole)}",
             ("without", run.metric, "change"),
             rows,
             _NOTE.format(shuffles="once" if shuffles == 1 else f"{shuffles} times, and the mean is told"),

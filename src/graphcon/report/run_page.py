@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Callable, Iterable
 
+from graphcon._words import shown
 from graphcon.errors import InputError
 from graphcon.report.blocks import Block, Chart, Code, Group, Number, Page, Panel, Series, Table, Words
 from graphcon.report.evidence import Evidence
@@ -66,14 +67,14 @@ def _lead(kin: Kin) -> list[str]:
             continue
         value, least = _mean(members, part, metric), _mean(members, part, metric, of_baseline=True)
         verdict = "better than" if is_better(metric, value, least) else "not better than"
-        spread = f" ± {_spread(members, part, metric):.4f} over {len(members)} runs" if len(members) > 1 else ""
+        spread = f" ± {shown(_spread(members, part, metric))} over {len(members)} runs" if len(members) > 1 else ""
         text = (
-            f"{name}: {PARTS[part]} {metric} {value:.4f}{spread} ({direction(metric)}), {verdict} the baseline "
-            f"“{first.baseline.words}” at {least:.4f}{_in_cases(members, value - least)}."
+            f"{name}: {PARTS[part]} {metric} {shown(value)}{spread} ({direction(metric)}), {verdict} the baseline "
+            f"“{first.baseline.words}” at {shown(least)}{_in_cases(members, value - least)}."
         )
         plain = _plain_kin(kin, first)
         if plain is not None:
-            text += f" The plain stack of the same layer, {plain}, reaches {_mean(kin[plain], part, metric):.4f}."
+            text += f" The plain stack of the same layer, {plain}, reaches {shown(_mean(kin[plain], part, metric))}."
         sentences.append(text)
     members = next(iter(kin.values()))
     told, metric = members[0].metrics, members[0].metric
@@ -246,4 +247,4 @@ def _told(members: list[Evidence], part: str, metric: str, of_baseline: bool = F
     mean = _mean(members, part, metric, of_baseline)
     spread = _spread(members, part, metric, of_baseline)
     varies = len(members) > 1 and (spread > 0 or not of_baseline)
-    return Number(mean, f"{mean:.4f} ± {spread:.4f}" if varies else "")
+    return Number(mean, f"{shown(mean)} ± {shown(spread)}" if varies else "")

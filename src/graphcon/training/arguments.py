@@ -1,5 +1,6 @@
 """A recipe from the words of a command line, before its options are read: these start from the recipe's values."""
 
+import shlex
 import sys
 import tomllib
 from dataclasses import fields, replace
@@ -27,7 +28,9 @@ def read_recipe(argv: list[str]) -> tuple[Recipe, list[str]]:
         from graphcon.training import recipes
 
         recipe = recipes.replace(recipe, options)
-    return recipe, _spelled_out(argv)
+    spelled = _spelled_out(argv)
+    _check_lists(spelled)
+    return recipe, spelled
 
 
 def splits(split: str | None, config: Recipe) -> list[int]:
@@ -56,6 +59,27 @@ def _spelled_out(argv: list[str]) -> list[str]:
         name, equals, value = word.partition("=")
         spelled.append(f"--data.table.{name[2:]}{equals}{value}" if name.replace("_", "-") in short else word)
     return spelled
+
+
+def _check_lists(argv: list[str]) -> None:
+    """Refuses an option of several values that is given twice: only the last would be heard."""
+    lists = {
+        f"--{start}{field.name}": field.name
+        for field in fields(TableOptions)
+        for start in ("", "data.table.")
+        if "tuple" in str(field.type)
+    }
+    given: dict[str, list[str]] = {}
+    for word, after in pairwise([*argv, ""]):
+        name, equals, value = word.partition("=")
+        if (field := lists.get(name.replace("-", "_").replace("__", "--", 1))) is not None:
+            given.setdefault(field, []).append(value if equals else after)
+    for field, values in given.items():
+        option = f"--{field.replace('_', '-')}"
+        if len(values) > 1:
+            raise InputError(
+                f"{option} is given {len(values)} times. Name all after one: {option} {shlex.join(values)}"
+            )
 
 
 def _model_options(argv: list[str]) -> tuple[list[str], dict[str, Any]]:

@@ -17,6 +17,7 @@ from torch import distributed
 from graphcon._console import say
 from graphcon._files import defined
 from graphcon._processes import check_workers
+from graphcon._words import shown
 from graphcon.errors import InputError
 from graphcon.training import export as exporting
 from graphcon.training import metrics as measures
@@ -117,7 +118,7 @@ def _metrics_table(result: dict[str, dict[str, float]], constant: Baseline | Non
     if constant is not None:
         rows[f"{run.PARTS[part]}, {constant.words}"] = constant.metrics[part]
     for title, values in rows.items():
-        table.add_row(title, *(f"{values[name]:.4f}" for name in names))
+        table.add_row(title, *(shown(values[name]) for name in names))
     return table
 
 
@@ -227,7 +228,7 @@ def tune(
             so_far = f" The best so far  {best}" if best.exists() else ""
             say(console, f"Stopped; the same command goes on.{so_far}")
             raise
-    table = Table(title=f"best validation {found.metric}: {found.value:.4f}", title_justify="left", box=SIMPLE)
+    table = Table(title=f"best validation {found.metric}: {shown(found.value)}", title_justify="left", box=SIMPLE)
     for column in ("setting", "best", *(["importance"] if found.importance else [])):
         table.add_column(column)
     for field in found.recipe.search:
@@ -250,7 +251,7 @@ def _finalists(finalists: Sequence[tuning.Finalist]) -> Table:
     for column in ("trial", "in the search", "once more"):
         table.add_column(column, justify="right")
     for finalist in finalists:
-        table.add_row(str(finalist.trial), f"{finalist.searched:.4f}", f"{finalist.value:.4f}")
+        table.add_row(str(finalist.trial), shown(finalist.searched), shown(finalist.value))
     return table
 
 

@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812  # as PyTorch's own docs name it
 import torchmetrics
 from torch import Tensor
-from torchmetrics import MeanMetric, Metric, MetricCollection, R2Score
-from torchmetrics.classification import MultilabelAUROC
-from torchmetrics.functional.classification import multilabel_auroc
+from torchmetrics import MeanMetric, Metric, MetricCollection
+from torchmetrics.classification import MultilabelAUROC, MultilabelAveragePrecision
+from torchmetrics.functional.classification import multilabel_auroc, multilabel_average_precision
 from torchmetrics.utilities import dim_zero_cat
 
 from graphcon.errors import InputError
@@ -83,11 +83,41 @@ class LogLoss(MeanMetric):
         super().update(-given.clamp(min=torch.finfo(torch.float32).eps).log())
 
 
-class ExplainedShare(R2Score):
-    """The share of the targets' variance that the answers explain; a single target has none, and the share is NaN."""
+class MeanPrecision(MultilabelAveragePrecision):
+    """The average precision of each label, as a mean over the labels that some case has; torchmetrics counts 0 else."""
 
     def compute(self) -> Tensor:
-        return super().compute() if self.total > 1 else self.residual.new_tensor(math.nan)
+        preds, target = dim_zero_cat(self.preds), dim_zero_cat(self.target)
+        there = (target == 1).any(0)
+        if not there.any():
+            return preds.new_tensor(math.nan)
+        return multilabel_average_precision(preds[:, there], target[:, there], int(there.sum()), validate_args=False)
+
+
+class ExplainedShare(Metric):
+    r"""The share :math:`R^2` of a target's variance that the answers explain, as a mean over the targets that vary.
+
+    Answers and targets are kept and compared in double precision: torchmetrics' sums of squares lose a latitude's or a
+    year's variance beside its size, and take the variance of small numbers for none.
+    """
+
+    preds: list[Tensor]
+    target: list[Tensor]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_state("preds", default=[], dist_reduce_fx="cat")
+        self.add_state("target", default=[], dist_reduce_fx="cat")
+
+    def update(self, preds: Tensor, target: Tensor) -> None:
+        self.preds.append(preds)
+        self.target.append(target)
+
+    def compute(self) -> Tensor:
+        preds, target = (dim_zero_cat(part).cpu().double() for part in (self.preds, self.target))
+        varies = target.amax(0) > target.amin(0)
+        residual, total = ((target - around).square().sum(0) for around in (preds, target.mean(0)))
+        return (1 - residual / total)[varies].mean()  # of none it is NaN
 
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
@@ -117,7 +147,7 @@ def build_metrics(spec: TaskSpec) -> MetricCollection:
     elif spec.kind == "multilabel":
         options = {"task": "multilabel", "num_labels": outputs, "validate_args": False}
         made["f1"] = torchmetrics.F1Score(average="micro", **options)
-        made["average_precision"] = torchmetrics.AveragePrecision(**options)
+        made["average_precision"] = MeanPrecision(outputs, validate_args=False)
         made["auroc"] = AreaUnderCurve(outputs, validate_args=False)
         made["log_loss"] = LogLoss()
     else:
@@ -142,7 +172,7 @@ def update(metrics: MetricCollection, spec: TaskSpec, out: Tensor, y: Tensor) ->
     elif spec.kind == "multilabel":
         metrics.update(out.sigmoid(), y.long())
     else:
-        metrics.update(out.reshape(-1), y.reshape(-1).float())
+        metrics.update(out.reshape(len(y), -1), y.reshape(len(y), -1).float())
 
 
 def build_loss(spec: TaskSpec, name: str | None, class_weights: Tensor | None) -> Callable[[Tensor, Tensor], Tensor]:

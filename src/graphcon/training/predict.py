@@ -130,21 +130,23 @@ def score(trained: Trained, nodes: Path, edges: Path, graphs: Path | None) -> Sc
 
 def as_table(out: Tensor, spec: TaskSpec, ids: Sequence[pl.Series]) -> pl.DataFrame:
     """Labels with probabilities, or values in their own units, after the columns of ids."""
-    columns: dict[str, pl.Series] = {column.name: column for column in ids}
+    columns = _answer_columns(out.reshape(len(ids[0]), -1), spec)
+    named = {f"{id.name} (id)" if id.name in columns else id.name: id for id in ids}
+    return pl.DataFrame(named | columns)
+
+
+def _answer_columns(out: Tensor, spec: TaskSpec) -> dict[str, pl.Series]:
     if spec.kind == "regression":
         names = spec.target_names or tuple(f"value_{i}" for i in range(spec.num_outputs))
-        values = out.reshape(len(ids[0]), -1)
-        columns |= {f"predicted {name}": pl.Series(values[:, i].numpy()) for i, name in enumerate(names)}
-        return pl.DataFrame(columns)
+        return {f"predicted {name}": pl.Series(out[:, i].numpy()) for i, name in enumerate(names)}
     names = spec.class_names or tuple(str(i) for i in range(spec.num_outputs))
     if spec.kind == "classification":
         probability = out.softmax(-1)
-        columns["predicted"] = pl.Series([names[i] for i in probability.argmax(-1).tolist()])
+        columns = {"predicted": pl.Series([names[i] for i in probability.argmax(-1).tolist()])}
     else:
         probability = out.sigmoid()
-        columns |= {f"predicted {name}": pl.Series((probability[:, i] > 0.5).numpy()) for i, name in enumerate(names)}
-    columns |= {f"probability {name}": pl.Series(probability[:, i].numpy()) for i, name in enumerate(names)}
-    return pl.DataFrame(columns)
+        columns = {f"predicted {name}": pl.Series((probability[:, i] > 0.5).numpy()) for i, name in enumerate(names)}
+    return columns | {f"probability {name}": pl.Series(probability[:, i].numpy()) for i, name in enumerate(names)}
 
 
 def check_target_file(out: Path, tables: Sequence[Path]) -> None:

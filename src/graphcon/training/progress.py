@@ -19,6 +19,7 @@ from rich.progress import (
 )
 
 from graphcon._console import make_console
+from graphcon._words import shown
 from graphcon.stability import DegenerateDynamicsWarning, UnstableDynamicsWarning
 
 SECONDS_BETWEEN_LINES = 5.0
@@ -34,8 +35,8 @@ class _Figures:
     def figures(self, record: dict[str, Any]) -> str:
         """The loss, and the metric of the last validation."""
         for name, value in record.get("val", {}).items():
-            self.val = f"val {name} {value:.4f}"
-        return f"loss {record['loss']:.4f}  {self.val}".rstrip()
+            self.val = f"val {name} {shown(value)}"
+        return f"loss {shown(record['loss'])}  {self.val}".rstrip()
 
 
 class BarReporter(_Figures):

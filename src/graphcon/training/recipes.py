@@ -67,6 +67,8 @@ def of_run(run: Path, option: str = "") -> Path:
         raise InputError(
             f"{named}: is a search, not a run. Train what it found, and use that: graphcon train {run / 'best.toml'}"
         )
+    if not file.is_file() and (inside := sorted(run.glob("*/recipe.toml"))):
+        raise InputError(f"{named}: holds {len(inside)} runs. Name one of them, such as {inside[0].parent}")
     if not file.is_file():
         raise InputError(f"{named}: there is no run in it (no recipe.toml). Name a folder made by: graphcon train")
     return file

@@ -74,11 +74,11 @@ def train(
         raise InputError(f"trainer.precision = {recipe.trainer.precision!r}: vr-gcn computes in 32-true only")
     if resume:
         dataset = replace(dataset, notes=(*dataset.notes, *RunFolder(out).other_versions()))
-    if schema is not None:
-        dataset = replace(dataset, notes=(*dataset.notes, *_unused_columns(schema, recipe.model)))
     spec = TaskSpec.of(dataset)
     torch.manual_seed(mix(recipe.seed, -1))
     model = build(recipe.model, spec)
+    if schema is not None:
+        dataset = replace(dataset, notes=(*dataset.notes, *_unused_columns(schema, recipe.model, model)))
     fabric = make_fabric(recipe)
     if recipe.trainer.tensorboard:
         find_writer()
@@ -211,15 +211,18 @@ def load(path: str | Path) -> Trained:
     return Trained(model.eval(), spec, recipe, schema, folder.path, description.get("files", {}))
 
 
-def _unused_columns(schema: TableSchema, model: ModelConfig) -> list[str]:
-    """A note on the columns of edges that a model makes no use of."""
-    if model.edge_features or not schema.edge_columns:
-        return []
-    names = ", ".join(column.name for column in schema.edge_columns)
-    cure = "say --model.edge-features to use them"
-    if "edge_dim" not in named(model.name).options:
-        cure = f"{model.name} takes none, {TAKES_EDGES} does with --model.edge-features"
-    return [f"columns of the edges that the model does not use: {names}; {cure}."]
+def _unused_columns(schema: TableSchema, config: ModelConfig, model: TaskModel) -> list[str]:
+    """Notes on the columns of edges that a model makes no use of."""
+    notes = []
+    if schema.edges.weight is not None and not model.net.supports_edge_weight:
+        notes.append(f"weights of the edges, in {schema.edges.weight}: {config.name} does not use them, gcn does.")
+    if schema.edge_columns and not config.edge_features:
+        names = ", ".join(column.name for column in schema.edge_columns)
+        cure = "say --model.edge-features to use them"
+        if "edge_dim" not in named(config.name).options:
+            cure = f"{config.name} takes none, {TAKES_EDGES} does with --model.edge-features"
+        notes.append(f"columns of the edges that the model does not use: {names}; {cure}.")
+    return notes
 
 
 def _used(schema: TableSchema, model: ModelConfig) -> TableSchema:

@@ -14,6 +14,7 @@ from rich.table import Table
 from graphcon._console import say
 from graphcon._files import write_json
 from graphcon._processes import in_processes, threads_each, told_to_stop
+from graphcon._words import shown
 from graphcon.errors import InputError, LossError
 from graphcon.training import metrics as measures
 from graphcon.training import run
@@ -110,7 +111,7 @@ def _in_short(outcome: Outcome) -> str:
         return "stopped" if outcome is None else str(outcome)
     metric = outcome["metric"]
     measured = {title: outcome[part][metric] for part, title in run.PARTS.items() if part in outcome}
-    return "  ".join([metric, *(f"{title} {value:.4f}" for title, value in measured.items())])
+    return "  ".join([metric, *(f"{title} {shown(value)}" for title, value in measured.items())])
 
 
 def _conclude(outcomes: Mapping[Path, dict[str, Any] | LossError], folder: Path, console: Console) -> None:
@@ -141,7 +142,7 @@ def _table(summary: dict[str, Any]) -> Table:
         table.add_column(name, justify="right")
     for metric in next((summary[part] for part in parts), {}):
         cells = [summary[part][metric] for part in parts]
-        told = (f"{cell['mean']:.4f} ± {cell['sd']:.4f}" for cell in cells)
+        told = (f"{shown(cell['mean'])} ± {shown(cell['sd'])}" for cell in cells)
         fewer = ("" if cell["n"] == summary["runs"] else f" (n = {cell['n']})" for cell in cells)
         table.add_row(metric, *map(add, told, fewer))
     return table

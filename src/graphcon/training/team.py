@@ -9,6 +9,7 @@ from typing import Any, Literal
 import torch
 
 from graphcon._processes import Processes, threads_each
+from graphcon._words import shown
 from graphcon.training import metrics as measures
 from graphcon.training.trials import Ended, Stop, Trials
 
@@ -67,7 +68,7 @@ class Team:
 
     def _tell(self, name: str, value: float | None, otherwise: str) -> None:
         if self.tell is not None:
-            self.tell(f"{name}  " + (otherwise if value is None else f"val {self.trials.metric} {value:.4f}"))
+            self.tell(f"{name}  " + (otherwise if value is None else f"val {self.trials.metric} {shown(value)}"))
 
 
 @contextmanager

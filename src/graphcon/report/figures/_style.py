@@ -47,4 +47,4 @@ def drawing(path: Path | None, width: float, height: float) -> Iterator[Figure]:
 def entitle(figure: Figure, title: str) -> None:
     """Puts a title above the whole figure, in as many lines as it needs."""
     letters = int(_LETTERS_PER_INCH * figure.get_size_inches()[0])
-    figure.suptitle(textwrap.fill(title, letters), x=0.01, ha="left")
+    figure.suptitle(textwrap.fill(title, letters), x=0.01, ha="left", parse_math=False)  # a $ is in a file's name

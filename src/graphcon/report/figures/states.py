@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 from matplotlib.axes import Axes
 
-from graphcon.report.figures._style import LINES, MARKERS, PALETTE, drawing
+from graphcon.report.figures._style import LINES, MARKERS, PALETTE, drawing, entitle
 from graphcon.report.measures import MEASURES, Measure
 
 COLUMNS = 4
@@ -31,7 +31,7 @@ def states_figure(tables: Mapping[str, pl.DataFrame], path: Path, title: str, ag
             axes.set_visible(False)
         handles, labels = grid[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 6))
-        figure.suptitle(title, x=0.01, ha="left")
+        entitle(figure, title)
 
 
 def _panel(axes: Axes, tables: Mapping[str, pl.DataFrame], measure: Measure, against: str) -> None:
