@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch.nn import BatchNorm1d, Linear, Module, PReLU, Sequential
-from torch_geometric.nn import EdgeConv, GATConv, GCN2Conv, GCNConv, GINConv, RGCNConv
+from torch_geometric.nn import MLP, EdgeConv, GATConv, GCN2Conv, GCNConv, GINConv, RGCNConv
 from torch_geometric.nn import Sequential as GraphSequential
 
 from graphcon import GraphCON
@@ -170,6 +170,23 @@ def test_learned_coefficients_are_loaded_into_the_type_of_the_network(x, saved: 
     second.to(loaded).load_state_dict(first.to(saved).state_dict())
     assert second.raw_alpha.dtype is second.raw_gamma.dtype is loaded
     torch.testing.assert_close(second(x.to(loaded), ring()), out.to(loaded), rtol=1e-5, atol=1e-6)
+
+
+def test_a_network_that_has_not_seen_its_width_can_be_saved_and_loaded(x):
+    first, second = (GraphCON(GCNConv(-1, CHANNELS), 3, trainable=True, source=0.5) for _ in range(2))
+    saved = first.state_dict()
+    assert not saved["beta"].requires_grad
+    expected = first(x, ring())
+    for _ in range(2):  # one that has not seen its width, and one that has
+        second.load_state_dict(saved)
+        second(x, ring())
+    second.coupling.load_state_dict(first.coupling.state_dict())
+    torch.testing.assert_close(second(x, ring()), expected)
+
+
+def test_a_network_of_pyg_tells_its_width_too():
+    layer = GraphCON(GINConv(MLP([CHANNELS, 9, CHANNELS])), 3, trainable=True)
+    assert layer.state_dict()["raw_alpha"].shape == (CHANNELS,)
 
 
 class Times(Module):

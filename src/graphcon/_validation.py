@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import Linear, Module, ModuleList
+from torch_geometric import nn as pyg
 
 from graphcon.couplings import Residual
 
@@ -119,8 +120,16 @@ def width(layer: Module) -> int | None:
 def width_of_network(layer: Module) -> int | None:
     """The number of channels that the network of a layer such as GIN takes and gives; None where these differ."""
     network = getattr(layer, "nn", None)
-    maps = [part for part in network.modules() if isinstance(part, Linear)] if isinstance(network, Module) else []
-    return maps[0].in_features if maps and maps[0].in_features == maps[-1].out_features else None
+    parts = network.modules() if isinstance(network, Module) else ()
+    sizes = [_sizes(part) for part in parts if isinstance(part, Linear | pyg.Linear)]
+    return sizes[0][0] if sizes and sizes[0][0] == sizes[-1][1] else None
+
+
+def _sizes(linear: Linear | pyg.Linear) -> tuple[int, int]:
+    """The channels that a map takes and gives; -1 where it is yet to learn them."""
+    if isinstance(linear, Linear):
+        return linear.in_features, linear.out_features
+    return linear.in_channels, linear.out_channels
 
 
 def check_declared_width(layer: Module) -> None:

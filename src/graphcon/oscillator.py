@@ -317,11 +317,22 @@ class GraphCON(Module):
                 getattr(self, f"raw_{name}").materialize((x.size(-1),), device=x.device, dtype=x.dtype)
             self._reset_coefficients()
 
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        """Saves an alpha and gamma that have not yet seen their width as they are: without a number to detach."""
+        unset = self.trainable and is_lazy(cast(Tensor, self.raw_alpha))
+        super()._save_to_state_dict(destination, prefix, keep_vars or unset)
+        if unset and self.beta is not None and not keep_vars:
+            destination[f"{prefix}beta"] = self.beta.detach()
+
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any) -> None:
-        """Lets a layer that has not yet seen its width take it from what is loaded."""
-        for name in self._start:
-            saved = state_dict.get(f"{prefix}raw_{name}")
-            if self.trainable and saved is not None and is_lazy(parameter := getattr(self, f"raw_{name}")):
+        """Takes the width of alpha and gamma from what is loaded, where this is yet to learn it or that was."""
+        for name in self._start if self.trainable else ():
+            saved, parameter = state_dict.get(f"{prefix}raw_{name}"), getattr(self, f"raw_{name}")
+            if saved is None:
+                continue
+            if is_lazy(saved):
+                setattr(self, f"raw_{name}", _unset(None))
+            elif is_lazy(parameter):
                 parameter.materialize(saved.shape)  # in the type of this network, whatever that of the other
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
