@@ -194,3 +194,11 @@ def test_a_pass_leaves_alone_which_warnings_were_shown(words, weights):
             warnings.warn("the user's own", stacklevel=1)
             product(words, *weights, 0.5)
     assert [str(warning.message) for warning in shown] == ["the user's own"]
+
+
+def test_a_default_device_is_not_that_of_the_features(words, weights):
+    weight, bias = weights
+    with torch.device("meta"):
+        out = product(words, weight, bias, 0.5)
+    assert out.device.type == "cpu"
+    assert not product(words, weight, bias, 0.0).isnan().any()

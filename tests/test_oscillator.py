@@ -9,6 +9,7 @@ from torch_geometric.nn import MLP, EdgeConv, GATConv, GCN2Conv, GCNConv, GINCon
 from torch_geometric.nn import Sequential as GraphSequential
 
 from graphcon import GraphCON
+from graphcon.couplings import DotProductConv, build
 
 from graphs import random_graph, ring
 
@@ -339,7 +340,16 @@ def test_what_cannot_know_its_width_is_told_to_be_called_before_it_is_compiled(x
 
 
 @pytest.mark.parametrize("integrator", ["imex", "strang"])
-@pytest.mark.parametrize("make", [gcn, lambda: GATConv(CHANNELS, CHANNELS, dropout=0.5), Half])
+@pytest.mark.parametrize(
+    "make",
+    [
+        gcn,
+        lambda: GATConv(CHANNELS, CHANNELS, dropout=0.5),
+        lambda: DotProductConv(CHANNELS, CHANNELS, values=False),
+        lambda: build("gat", CHANNELS, values=False),
+        Half,
+    ],
+)
 def test_a_default_device_is_not_that_of_the_input(x, integrator: str, make):
     layer = GraphCON(make(), 3, dropout=0.5, integrator=integrator, trainable=integrator == "imex")
     edge_index = ring()
@@ -347,6 +357,21 @@ def test_a_default_device_is_not_that_of_the_input(x, integrator: str, make):
         out = layer(x.requires_grad_(), edge_index)
     out.sum().backward()
     assert out.device.type == "cpu"
+
+
+@pytest.mark.parametrize("name", ["gcn", "gat"])
+def test_a_network_without_values_that_was_built_without_memory_is_the_one_it_is_loaded_from(x, name: str):
+    def network() -> GraphCON:
+        return GraphCON(build(name, CHANNELS, values=False), 3)
+
+    original = network()
+    for assign in (False, True):
+        with torch.device("meta"):
+            loaded = network()
+        if not assign:
+            loaded.to_empty(device="cpu").reset_parameters()
+        loaded.load_state_dict(original.state_dict(), assign=assign)
+        torch.testing.assert_close(loaded(x, ring()), original(x, ring()))
 
 
 @pytest.mark.parametrize("edges", [0, 8])

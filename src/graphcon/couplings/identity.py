@@ -1,4 +1,3 @@
-import torch
 from torch import Tensor
 from torch.nn import Module
 
@@ -13,12 +12,9 @@ class IdentityMap(Module):
         channels (int): The number of channels.
     """
 
-    weight: Tensor
-
     def __init__(self, channels: int):
         super().__init__()
-        # What kernels multiply with, which is exact; it follows the module's dtype and is not saved.
-        self.register_buffer("weight", torch.eye(channels), persistent=False)
+        self.channels = channels
 
     def reset_parameters(self) -> None:
         """Nothing is learned."""
@@ -28,4 +24,4 @@ class IdentityMap(Module):
         return x
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self.weight)})"
+        return f"{type(self).__name__}({self.channels})"

@@ -10,7 +10,7 @@ from graphcon.kernels._compiled import NEED_COEFFICIENTS, NEED_EDGE, NEED_STATE
 from graphcon.kernels.counter import draw_seeds
 from graphcon.kernels.oscillate import oscillate
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import Graph, constant
+from graphcon.kernels.structure import Graph, constant, identity
 from graphcon.kernels.walk import pack_once, take_steps
 
 
@@ -45,8 +45,8 @@ class Coupling:
     def plus_linear(self, weight: Tensor) -> "Coupling":
         """F(X) + X R, for R given as the weight of a linear map: no product of its own."""
         if self.plan.bare:  # two blocks, the first of which copies x: that is exact
-            copy = torch.eye(len(weight), dtype=weight.dtype, device="cpu")
-            return replace(self, plan=replace(self.plan, bare=False), weight=(copy,)).plus_linear(weight)
+            copy = (identity(len(weight), weight),)
+            return replace(self, plan=replace(self.plan, bare=False), weight=copy).plus_linear(weight)
         if self.plan.skip:
             *others, own = self.weight
             return replace(self, weight=(*others, own + weight))

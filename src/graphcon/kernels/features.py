@@ -101,7 +101,7 @@ def _with_values(matrix: Tensor, values: Tensor) -> Tensor:
 
 def _csr(ends: Tensor, index: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
     _hear_of_beta()
-    return torch.sparse_csr_tensor(ends, index, values, shape, check_invariants=False)
+    return torch.sparse_csr_tensor(ends, index, values, shape, device=values.device, check_invariants=False)
 
 
 @cache
@@ -112,4 +112,4 @@ def _hear_of_beta() -> None:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        torch.sparse_csr_tensor([0, 0], [], [], (1, 1), check_invariants=False)
+        torch.sparse_csr_tensor([0, 0], [], [], (1, 1), device="cpu", check_invariants=False)

@@ -55,7 +55,7 @@ def csr(edge_index: Tensor, nodes: int, loops: bool) -> tuple[Tensor, Tensor, Te
     check_edge_index(edge_index, nodes)  # the loops look at nothing twice: an edge to nowhere would end the process
     if edge_index.size(1) + nodes > MOST_SLOTS:
         raise ValueError(f"edge_index has {edge_index.size(1):,} edges: with {nodes:,} nodes more than {MOST_SLOTS:,}")
-    if edge_index.device.type != "cpu" or not _runtime.compiled(torch.empty(0)):
+    if edge_index.device.type != "cpu" or not _runtime.compiled(torch.empty(0, device="cpu")):
         ptr, col, tptr, trow, tslot, row, edge = plain_csr(edge_index, nodes, loops)
         return ptr, col, tptr, trow, tslot, row, edge
     from graphcon.kernels.loops.graph import sort_by_target, transpose
@@ -172,6 +172,19 @@ def constant(value: float, length: int, like: Tensor) -> Tensor:
 def _constant(value: float, length: int, dtype: torch.dtype) -> Tensor:
     with torch.inference_mode(False):
         return torch.full((length,), value, dtype=dtype, device="cpu")
+
+
+def identity(channels: int, like: Tensor) -> Tensor:
+    """The matrix with which a product copies, which is exact; not to be written to."""
+    if _runtime.is_traced():
+        return torch.eye(channels, dtype=like.dtype, device=like.device)
+    return _identity(channels, like.dtype)
+
+
+@lru_cache(maxsize=8)
+def _identity(channels: int, dtype: torch.dtype) -> Tensor:
+    with torch.inference_mode(False):
+        return torch.eye(channels, dtype=dtype, device="cpu")
 
 
 def known(edge_index: Tensor) -> Known | Unknown:

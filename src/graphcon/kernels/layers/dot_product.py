@@ -1,19 +1,17 @@
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.layers.maps import biases
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import constant, known
+from graphcon.kernels.structure import constant, identity, known
 
 
 def bind(layer: Any, x: Tensor, edge_index: Tensor) -> Coupling:
     """The paper's transformer attention, :class:`graphcon.couplings.DotProductConv`, with all it can do."""
     heads, width = layer.heads, layer.key_channels
-    # Without a map of values the product copies x, which is exact.
-    values = torch.eye(x.size(1), dtype=x.dtype) if layer.lin_value is None else layer.lin_value.weight
+    values = identity(x.size(1), x) if layer.lin_value is None else layer.lin_value.weight
     shift = biases(layer.lin_query, layer.lin_key)
     shift = (*shift, constant(0.0, len(values), values)) if shift else ()
     dropout = layer.dropout if layer.training else 0.0

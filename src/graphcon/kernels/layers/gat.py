@@ -1,10 +1,11 @@
 from torch import Tensor
 from torch_geometric.nn import GATConv
 
+from graphcon.couplings import IdentityMap
 from graphcon.kernels.coupling import Coupling
 from graphcon.kernels.layers.edges import linear_terms
 from graphcon.kernels.plan import Plan
-from graphcon.kernels.structure import known
+from graphcon.kernels.structure import identity, known
 
 
 def bind(layer: GATConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Coupling | None:
@@ -30,5 +31,6 @@ def bind(layer: GATConv, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None
         leak=layer.negative_slope,
         edge_dropout=layer.dropout if layer.training else 0.0,
     )
-    coupling = Coupling(plan, (layer.lin.weight, layer.att_src, layer.att_dst), graph, bias=layer.bias, edge=edge)
+    weight = identity(x.size(1), x) if isinstance(layer.lin, IdentityMap) else layer.lin.weight
+    coupling = Coupling(plan, (weight, layer.att_src, layer.att_dst), graph, bias=layer.bias, edge=edge)
     return coupling if layer.res is None else coupling.plus_linear(layer.res.weight)
