@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch.func import functional_call
-from torch.nn import BatchNorm1d, Linear, Module, ReLU, Sequential
+from torch.nn import BatchNorm1d, LazyBatchNorm1d, Linear, Module, ReLU, Sequential
 from torch.nn.utils.parametrizations import spectral_norm
 from torch_geometric.nn import ChebConv, GATConv, GCNConv, GINConv, GraphConv, SAGEConv
 
@@ -168,11 +168,14 @@ def test_running_statistics_are_counted_once(make, steps: int):
     assert all(torch.equal(value, recomputed[name]) for name, value in stored.items())
 
 
-def test_what_normalises_the_steps_is_counted_once_too():
+@pytest.mark.parametrize(
+    "norm", [lambda: BatchNorm1d(CHANNELS), LazyBatchNorm1d], ids=["batch norm", "lazy batch norm"]
+)
+def test_what_normalises_the_steps_is_counted_once_too(norm):
     found = []
     for mode in ("store", "checkpoint"):
         torch.manual_seed(0)
-        network = GraphCON(GCNConv(CHANNELS, CHANNELS), 9, norm=[BatchNorm1d(CHANNELS) for _ in range(9)])
+        network = GraphCON(GCNConv(CHANNELS, CHANNELS), 9, norm=[norm() for _ in range(9)])
         gradients = _all_gradients(network, mode)
         found.append({name: value.clone() for name, value in network.named_buffers()} | gradients)
     stored, recomputed = found

@@ -187,4 +187,5 @@ def _put(part: Module, training: bool, **contents: dict[str, Any]) -> None:
 
 
 def _copied(buffers: dict[str, Tensor | None]) -> dict[str, Tensor | None]:
-    return {name: None if buffer is None else buffer.clone() for name, buffer in buffers.items()}
+    """Copies, but of what has no size yet: that stays the one that the first pass makes, and is copied from then on."""
+    return {name: buffer if buffer is None or is_lazy(buffer) else buffer.clone() for name, buffer in buffers.items()}
