@@ -143,6 +143,12 @@ CASES = {
         [],
         ["nodes.csv, row 6, column 'id': '1'", "that of row 3 already"],
     ),
+    "a row that is short and one that is long": (
+        with_row(with_row(NODES, 5, "3,3.5"), 6, "4,4.5,u,9"),
+        EDGES,
+        [],
+        ["nodes.csv, row 5: has 2 fields, the header has 3. Every row needs one field per column"],
+    ),
     "empty id": (with_row(NODES, 6, ",9,u"), EDGES, [], ["nodes.csv, row 6, column 'id': an empty cell"]),
     "empty id in quotes": (
         with_row(NODES, 6, '"",9,u'),
@@ -330,7 +336,7 @@ CASES = {
         with_row(NODES, 7, '5,0.3,5" pipe'),
         EDGES,
         [],
-        ["nodes.csv: cannot be read as CSV", "a cell that holds a quote must be in quotes"],
+        ["nodes.csv, row 7: a quote stands within a cell that is not in quotes. Put the cell in quotes"],
     ),
     "lines that end in two ways": (
         NODES.replace("\n", "\r", 3),
@@ -654,3 +660,40 @@ def test_edges_that_fit_no_graph_are_told_which(edges, expected, tmp_path, monke
     message = capsys.readouterr().err
     assert expected in message
     assert "spaces" not in message  # that another graph has such an id is no help
+
+
+def _targets(values) -> str:
+    return "id,f,label\n" + "".join(f"{i},{i}.5,{value}\n" for i, value in enumerate(values))
+
+
+@pytest.mark.parametrize("target", ["label", ["f", "label"]])
+def test_values_that_single_precision_cannot_tell_apart_are_refused(tmp_path, target):
+    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    edges.write_text(EDGES)
+    nodes.write_text(_targets(f"{1_700_000_000 + i}.5" for i in range(10)))
+    rule = r"nodes.csv, column 'label': its values lie around 1.7e\+09 and differ by some 2.87 only.*steps of 128 there"
+    with pytest.raises(InputError, match=rule + ".*Subtract a constant from the column, or write it in another unit"):
+        read_tables(nodes, edges, target=target)
+    nodes.write_text(_targets(f"{-0.25 - i * 1e-8:.9f}" for i in range(10)))
+    with pytest.raises(InputError, match="keeps too few digits"):
+        read_tables(nodes, edges, target=target)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [52.4 + i * 0.021 % 0.1 for i in range(10)],  # latitudes in a town
+        [2000.5 + i for i in range(10)],
+        [293.15 + i / 10 for i in range(10)],
+        [16_000_000 + i for i in range(10)],  # whole numbers that float32 holds
+        [0.1] * 10,  # a constant
+        [1e-30 * i for i in range(10)],
+        [1e30 * i for i in range(10)],
+    ],
+)
+def test_values_that_single_precision_holds_are_read(tmp_path, values):
+    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    edges.write_text(EDGES)
+    nodes.write_text(_targets(values))
+    dataset, _ = read_tables(nodes, edges, target="label", kind="regression")
+    assert dataset.data.y.tolist() == pytest.approx(values, abs=0, rel=1e-7)

@@ -704,3 +704,63 @@ def test_a_category_that_is_written_as_missing_is_that_of_empty_cells(write):
     dataset, schema = read_tables(nodes, edges, target="label", missing="mean")
     assert schema.columns[0].categories == ("(missing)", "k")
     assert dataset.data.x.tolist() == [[1, 0], [1, 0], [0, 1]] * 4
+
+
+def test_answers_of_graphs_that_stand_in_the_node_table_too_are_no_features(write):
+    parts = ["train"] * 6 + ["val"] * 2 + ["test"] * 2
+    rows = "".join(f"g{g},{i},{g + i},{g}.5,{parts[g]}\n" for g in range(10) for i in range(3))
+    graphs = "graph_id,value,split\n" + "".join(f"g{g},{g}.5,{parts[g]}\n" for g in range(10))
+    nodes, edges, graphs = write(nodes="graph_id,id,f,value,split\n" + rows, edges=GRAPH_EDGES, graphs=graphs)
+    dataset, schema = read_tables(nodes, edges, graphs, target="value")
+    assert dataset.feature_names == ("f",)
+    assert [note for note in dataset.notes if "nodes.csv: not used: value, split. Targets and splits" in note]
+    assert set(schema.ignored) >= {"value", "split"}
+    (new,) = write(new=GRAPH_NODES)
+    assert schema.apply(new, edges).graphs[0].x.shape == (3, 1)
+    for table in (nodes, new):
+        assert not [note for note in schema.apply(table, edges).notes if "new since training" in note]
+    chosen, _ = read_tables(nodes, edges, graphs, target="value", features="f")
+    assert not [note for note in chosen.notes if "not used: value" in note]
+    with pytest.raises(InputError, match="column 'value' is named as a feature and has another role"):
+        read_tables(nodes, edges, graphs, target="value", features="value")
+    with pytest.raises(InputError, match="column 'split' is named as a feature and has another role"):
+        read_tables(nodes, edges, graphs, target="value", split_column="split", features=("f", "split"))
+
+
+def test_columns_that_training_did_not_choose_are_not_new(write):
+    nodes, edges = write(nodes=NODES, edges=EDGES)
+    _, schema = read_tables(nodes, edges, target="label", features="age", edge_features=())
+    assert not [note for note in schema.apply(nodes, edges).notes if "new since training" in note]
+    # A name may have a role in one table and none in the other.
+    nodes, edges = write(nodes=NODES.replace("colour", "kind"), edges=EDGES)
+    _, schema = read_tables(nodes, edges, target="label", features="kind", edge_features=())
+    assert schema.num_features == 2
+    assert not [note for note in schema.apply(nodes, edges).notes if "new since training" in note]
+
+
+def test_new_graphs_without_the_column_of_their_ids_are_refused(write):
+    graphs = "graph_id,value\n" + "".join(f"g{g},{g}.5\n" for g in range(10))
+    nodes, edges, graphs = write(nodes=GRAPH_NODES, edges=GRAPH_EDGES, graphs=graphs)
+    _, schema = read_tables(nodes, edges, graphs, target="value")
+    (bare,) = write(bare="value\n" + "".join(f"{g}.5\n" for g in range(10)))
+    for with_target in (True, False):
+        with pytest.raises(InputError, match=r"bare.csv: there is no column 'graph_id' for the ids of graphs"):
+            schema.apply(nodes, edges, bare, with_target=with_target)
+
+
+def test_what_nobody_reads_may_hold_any_decimals(write):
+    cells = [f"{i};{i},5;{i}.500;{i * i},25" for i in range(12)]
+    edges = [f"{i};{i + 1};{i}.500" for i in range(9)]
+    nodes, edges = write(nodes="\n".join(["id;f;g;value", *cells]), edges="\n".join(["source;target;since", *edges]))
+    german = {"delimiter": ";", "decimal": ",", "target": "value"}
+    with pytest.raises(InputError, match="nodes.csv, row 2, column 'g': '0.500'.*With --decimal ,"):
+        read_tables(nodes, edges, **german)
+    with pytest.raises(InputError, match="edges.csv, row 2, column 'since': '0.500'.*With --decimal ,"):
+        read_tables(nodes, edges, features="f", **german)
+    dataset, schema = read_tables(nodes, edges, features="f", edge_features=(), **german)
+    assert dataset.feature_names == ("f",)
+    (new,) = write(new="\n".join(["id;f;more;value", *(cell.rsplit(";", 1)[0] + ";1.234" for cell in cells)]))
+    assert schema.apply(new, edges, with_target=False).graphs[0].x.tolist() == dataset.data.x.tolist()
+    with pytest.raises(InputError, match="new.csv, row 2, column 'value': '1.234'.*With --decimal ,"):
+        schema.apply(new, edges)
+    assert schema.read_ids(new)[0].to_list() == [str(i) for i in range(12)]

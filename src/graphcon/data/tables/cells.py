@@ -42,9 +42,9 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
             table.refuse(name, odd, f"{DATE_RULE}: correct it, or say --null-values if it means an empty cell.")
         return days
     try:
-        numbers = values.cast(pl.Float64)
+        numbers = _without_spaces(values).cast(pl.Float64)
     except pl.exceptions.PolarsError:
-        odd = values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
+        odd = values.is_not_null() & as_numbers(values).is_null()
         table.refuse(name, odd, "Must be a number: correct it, or say --null-values if it means an empty cell.")
     check_finite(table, name, numbers, "A feature", "correct it, or leave the cell empty and choose --missing.")
     if role == "boolean" and not numbers.is_in([0.0, 1.0]).all():
@@ -54,10 +54,24 @@ def clean(table: Table, name: str, role: Role) -> pl.Series:
     return numbers
 
 
+def as_numbers(values: pl.Series) -> pl.Series:
+    """Cells as numbers, whatever spaces are around them; empty where a cell is empty or no number."""
+    return _without_spaces(values).cast(pl.Float64, strict=False)
+
+
+def _without_spaces(values: pl.Series) -> pl.Series:
+    return values.str.strip_chars() if values.dtype == pl.String else values
+
+
 def as_known(values: pl.Series, known: Collection[str]) -> pl.Series:
-    """Cells as text, to be looked up among what is known: truth values have one spelling there, and many in files."""
+    """Cells as text, to be looked up among what is known: truth values have one spelling there, and many in files;
+    so have numbers, which may have spaces around them.
+    """
     texts = values.cast(pl.String)
-    return texts.str.to_lowercase() if set(known) <= {"true", "false"} else texts
+    if set(known) <= {"true", "false"}:
+        return texts.str.to_lowercase()
+    numbers = pl.Series([*known], dtype=pl.String).cast(pl.Float64, strict=False)
+    return texts if numbers.null_count() else texts.str.strip_chars()
 
 
 def check_finite(table: Table, name: str, numbers: pl.Series, what: str, cure: str) -> None:
@@ -77,7 +91,7 @@ def check_finite(table: Table, name: str, numbers: pl.Series, what: str, cure: s
 
 def odd_among_numbers(values: pl.Series) -> pl.Series | None:
     """Which cells of a column of text are no numbers; None where most are none, and it is text indeed."""
-    return _odd_among(values, lambda cells: cells.cast(pl.Float64, strict=False))
+    return _odd_among(values, as_numbers)
 
 
 def odd_among_dates(values: pl.Series) -> pl.Series | None:

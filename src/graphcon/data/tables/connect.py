@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from graphcon._words import counted
-from graphcon.data.tables.cells import check_finite
+from graphcon.data.tables.cells import as_numbers, check_finite
 from graphcon.data.tables.files import Table, show
 from graphcon.data.tables.roles import EdgeRoles
 
@@ -305,7 +305,7 @@ def check_weight(edges: Table, weight: str) -> np.ndarray:
     """The weights as numbers; an empty, infinite or negative one is refused."""
     edges.require_plain(weight, "A weight")
     values = edges.frame[weight]
-    numbers = values.cast(pl.Float64, strict=False)
+    numbers = as_numbers(values)
     odd = values.is_not_null() & numbers.is_null()
     cure = "correct it, name another column with --weight, or leave weights out with --ignore"
     if odd.any():

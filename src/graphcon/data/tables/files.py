@@ -18,6 +18,7 @@ import polars as pl
 
 from graphcon.data._options import Decimal
 from graphcon.data.tables.header import check_header, not_utf8
+from graphcon.data.tables.spaces import DECIMAL_COMMA, strip_numbers
 from graphcon.errors import InputError
 
 #: Bytes from which a user wants to know what is waited for.
@@ -29,7 +30,6 @@ _ZIP = b"PK\x03\x04"
 WrittenColumns = Callable[[list[str]], Collection[str | None]]
 """Which columns of a header are read as they are written: 007 is not 7, and 1.10 is not 1.1."""
 _LEADING_ZERO = re.compile(rb"(?<![0-9.])0[0-9]")
-_DECIMAL_COMMA = r"^[+-]?\d*,?\d+(?:[eE][+-]?\d+)?$"
 _DECIMAL_POINT = r"^[+-]?(?:\d*\.\d+|\d{1,3}(?:\.\d{3})+,\d+)$"
 
 
@@ -41,11 +41,13 @@ class Table:
         path: The file, for messages.
         frame: Its columns.
         first_row: The row of the file in which the first record is: 2 in a CSV file, under its header.
+        spaced: Columns whose numbers had spaces around them, which are taken away.
     """
 
     path: str
     frame: pl.DataFrame
     first_row: int = 1
+    spaced: tuple[str, ...] = ()
 
     def at(self, place: int, column: str | None = None) -> str:
         """Where a record is, as a message names it."""
@@ -60,6 +62,11 @@ class Table:
         count = int(bad.sum())
         more = f" ({count:,} rows in all)" if count > 1 else ""
         raise InputError(f"{self.at(place, column)}: {show(self.frame[column][place])}{more}. {rule}")
+
+    def note_spaces(self) -> list[str]:
+        """A note on spaces that are taken away."""
+        spaced = f"{self.path}: spaces around the numbers are taken away in: {', '.join(self.spaced)}."
+        return [spaced] if self.spaced else []
 
     def require_rows(self) -> "Table":
         """The table itself, where it has a row; only edges may be none."""
@@ -132,7 +139,7 @@ def read_file(
     if ending in _WORKBOOKS:
         raise InputError(f"{path}: is a workbook, and a table is a CSV or Parquet file. {_SAVE}.")
     if ending in _PARQUET and not packed:
-        table = _read_parquet(path)
+        table = _read_parquet(path, written)
     elif ending in _TEXT:
         delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
         table = _read_text(path, packed, delimiter, null_values, written, decimal)
@@ -153,11 +160,13 @@ def _announce(path: Path) -> None:
         logging.getLogger(__name__).info("reading %s (%.0f MB) ...", path, size / 1e6)
 
 
-def _read_parquet(path: Path) -> Table:
+def _read_parquet(path: Path, written: WrittenColumns) -> Table:
     try:
-        return Table(str(path), pl.read_parquet(path))
+        frame = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{path}: is no Parquet file ({_first_line(error)}). Write it again.") from error
+    frame, spaced = strip_numbers(frame, written(frame.columns))
+    return Table(str(path), frame, spaced=spaced)
 
 
 def _read_text(
@@ -181,17 +190,19 @@ def _read_text(
     _check_rows(path, content, delimiter, len(header))
     texts = [name for name in written(header) if name in header]
 
-    def read(texts: Sequence[str], rows: int | None, columns: list[str] | None = None) -> pl.DataFrame:
-        return pl.read_csv(
+    def read(texts: Sequence[str], rows: int | None, columns: Sequence[str] = header) -> pl.DataFrame:
+        names = _names_of_polars(path, content, delimiter, header)
+        frame = pl.read_csv(
             content,
-            columns=columns,
+            columns=[names[name] for name in columns],
             separator=delimiter,
             null_values=["", *null_values],  # "" in quotes is as empty as nothing
-            schema_overrides=dict.fromkeys(texts, pl.String),
+            schema_overrides={names[name]: pl.String for name in texts},
             infer_schema_length=rows,
             raise_if_empty=False,
             decimal_comma=decimal == ",",
         )
+        return frame.rename({names[name]: name for name in columns})
 
     try:
         try:
@@ -200,8 +211,7 @@ def _read_text(
         except pl.exceptions.ComputeError:
             frame = read(texts, None)
     except pl.exceptions.PolarsError as error:
-        for _ in _records(path, content, delimiter):  # tells the row, where a row is to blame
-            pass
+        _check_widths(path, content, delimiter, len(header))  # tells the row, where a row is to blame
         raise InputError(
             f"{path}: cannot be read as CSV ({_first_line(error)}). Save it as plain CSV; a cell that holds a quote "
             "must be in quotes, and the quote written twice."
@@ -210,17 +220,29 @@ def _read_text(
         whole = [name for name, dtype in frame.schema.items() if dtype.is_integer()]
         again = read(whole, 1, whole)
         frame = frame.with_columns(column for column in again if column.str.contains(r"^[+-]?0\d").any())
-    table = Table(str(path), frame, first_row=2)
+    frame, spaced = strip_numbers(frame, texts, decimal)
+    table = Table(str(path), frame, first_row=2, spaced=spaced)
     if decimal == ",":
         _check_decimals(table, texts)
     return table
 
 
+def _names_of_polars(path: Path, content: bytes, delimiter: str, header: list[str]) -> dict[str, str]:
+    """What polars calls the columns: a quote in a name is written twice in a file, and it leaves it so."""
+    names = pl.read_csv(content, separator=delimiter, n_rows=0, raise_if_empty=False).columns
+    if len(names) != len(header):
+        raise InputError(
+            f"{path}, row 1: a quote in it can be read in two ways. A name that holds a quote must be in quotes, and "
+            "the quote written twice."
+        )
+    return dict(zip(header, names, strict=True))
+
+
 def _check_decimals(table: Table, texts: list[str]) -> None:
     """Refuses what is no number with a decimal comma in a column of such: 1.500 may be a thousand times another."""
     for name in table.frame.select(pl.selectors.string() - pl.selectors.by_name(texts)).columns:
-        cells = table.frame[name]
-        number = cells.str.contains(_DECIMAL_COMMA)
+        cells = table.frame[name].str.strip_chars()
+        number = cells.str.contains(DECIMAL_COMMA)
         mostly = (number | cells.str.contains(_DECIMAL_POINT)).sum() > (len(cells) - cells.null_count()) / 2
         if mostly and not number.all():
             rule = "With --decimal , a fraction stands after a comma, and nothing else divides the digits of a number. "
@@ -237,6 +259,10 @@ def _check_rows(path: Path, content: bytes, delimiter: str, width: int) -> None:
     left_open = b'"' in bare or re.search(rb'"[^"]*"(?!["\r\n%b]|\Z)' % re.escape(delimiter.encode()), content)
     if not left_open and bare.count(delimiter.encode()) == (bare.count(b"\n") + 1) * (width - 1):
         return
+    _check_widths(path, content, delimiter, width)
+
+
+def _check_widths(path: Path, content: bytes, delimiter: str, width: int) -> None:
     for row, fields in _records(path, content, delimiter):
         if fields and len(fields) != width:
             raise InputError(
@@ -252,11 +278,18 @@ def _records(path: Path, content: bytes, delimiter: str) -> Iterator[tuple[int, 
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
         raise not_utf8(path, row) from error
-    row = 0
+    lines = io.StringIO(text, newline="")
+    row = start = 0
     try:
-        for fields in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
-            row += 1
+        for fields in csv.reader(lines, delimiter=delimiter, strict=True):
+            row, end = row + 1, lines.tell()
+            if text.count('"', start, end) % 2:  # to polars, it opens there
+                raise InputError(
+                    f"{path}, row {row}: a quote stands within a cell that is not in quotes. Put the cell in quotes, "
+                    "and write the quote within twice."
+                )
             yield row, fields
+            start = end
     except csv.Error as error:
         if "new-line" in str(error):  # a carriage return alone
             raise InputError(f"{path}, row {row + 1}: {error}. Save it as plain CSV.") from error

@@ -1,6 +1,8 @@
 """The first row of a text file, which must name the columns."""
 
 import csv
+import io
+import re
 from pathlib import Path
 
 from graphcon.errors import InputError
@@ -14,20 +16,20 @@ def check_header(path: Path, content: bytes, delimiter: str) -> list[str]:
     Raises:
         InputError: The first row does not name them, or it is divided by something else.
     """
-    line = content[: content.find(b"\n") if b"\n" in content else len(content)]
+    row = _first_row(content, delimiter)
     try:
-        text = line.decode("utf-8").rstrip("\r")
+        text = row.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise not_utf8(path, 1) from error
     if text.lower().startswith("sep="):
         raise InputError(f"{path}, row 1: {text!r} is a word to Excel, not the names of the columns. Delete this row.")
-    if "\r" in text:
+    if "\r" in re.sub(r'"[^"]*"', "", text):
         raise InputError(
             f"{path}, row 1: lines end in two ways, some in a carriage return alone. Save it as plain CSV."
         )
-    header = next(csv.reader([text], delimiter=delimiter), [])
+    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
     others = [other for other in _DELIMITERS if other != delimiter and other in text]
-    below = content[len(line) + 1 : len(line) + 10_000].decode("utf-8", "replace").splitlines()[:1]
+    below = content[len(row) : len(row) + 10_000].decode("utf-8", "replace").splitlines()[:1]
     # Under names that semicolons divide, a decimal comma makes no field.
     if len(header) == 1 and set(others) <= {" "} and len(next(csv.reader(below, delimiter=delimiter), [])) > 1:
         raise InputError(
@@ -56,6 +58,19 @@ def check_header(path: Path, content: bytes, delimiter: str) -> list[str]:
             "add a header such as id,... or source,destination."
         )
     return header
+
+
+def _first_row(content: bytes, delimiter: str) -> bytes:
+    """The first line, and with it those that a name in quotes goes on in."""
+    lines = io.TextIOWrapper(io.BytesIO(content), "utf-8", errors="replace", newline="\n")
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    try:
+        next(reader, None)
+        count = reader.line_num
+    except csv.Error:  # a quote that does not close, which is told of with its row
+        count = 1
+    file = io.BytesIO(content)
+    return b"".join(file.readline() for _ in range(count))
 
 
 def not_utf8(path: Path, row: int) -> InputError:

@@ -21,6 +21,7 @@ from graphcon.data.tables.roles import (
     find_node_roles,
     written_columns,
 )
+from graphcon.data.tables.spaces import strip_numbers
 from graphcon.errors import InputError
 
 Source = str | Path | pl.DataFrame
@@ -79,7 +80,8 @@ def open_tables(nodes: Source | None, edges: Source | None, graphs: Source | Non
 
 def as_table(source: Source, label: Literal["nodes", "edges", "graphs"], options: TableOptions) -> Table:
     """A table from a file or a data frame; the latter goes by `label` in messages."""
-    if not isinstance(source, pl.DataFrame):
-        written = partial(written_columns, table=label, options=options)
-        return read_file(source, options.delimiter, options.null_values, written, options.decimal)
-    return Table(label, source)
+    written = partial(written_columns, table=label, options=options)
+    if isinstance(source, pl.DataFrame):
+        frame, spaced = strip_numbers(source, written(source.columns))
+        return Table(label, frame, spaced=spaced)
+    return read_file(source, options.delimiter, options.null_values, written, options.decimal)

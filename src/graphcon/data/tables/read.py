@@ -18,7 +18,7 @@ from graphcon.data.tables.columns import Column, find_role, learn
 from graphcon.data.tables.connect import Connection
 from graphcon.data.tables.files import Table
 from graphcon.data.tables.hints import hint_at_meaning
-from graphcon.data.tables.opened import Source, open_tables
+from graphcon.data.tables.opened import OpenTables, Source, open_tables
 from graphcon.data.tables.roles import NodeRoles
 from graphcon.data.tables.schema import TableSchema
 from graphcon.errors import InputError
@@ -67,6 +67,9 @@ def read_tables(
     else:
         unit = "graph" if graph_table is not None else "node"
         split, notes = targets.find_split(owner, split_columns, target, y, options, unit)
+    for table in (node_table, edge_table, graph_table):
+        notes += [] if table is None else table.note_spaces()
+    notes += _note_repeated(opened, options)
     notes += targets.find_look_alikes(owner, target) + targets.find_doubts(owner, target, options)
     if graph_roles is not None and graph_roles.others:
         notes.append(
@@ -81,8 +84,6 @@ def read_tables(
     edge_columns, more = _learn_columns(edge_table, edge_roles.features, touching, options)
     notes += more
     _check_features(node_table, roles, of_columns, edge_table, columns, edge_columns, options)
-    used = {column.name for column in (*columns, *edge_columns)}
-    ignored = {*options.ignore, *roles.split, *roles.features, *edge_roles.features} - used
     schema = TableSchema(
         task="node" if graph_table is None else "graph",
         target=target,
@@ -98,7 +99,7 @@ def read_tables(
         scaling=options.scaling,
         delimiter=options.delimiter,
         null_values=options.null_values,
-        ignored=tuple(sorted(ignored)),
+        ignored=_find_unused(opened, columns, edge_columns),
         decimal=options.decimal,
     )
     made, more = schema.assemble(node_table, edge_table, joined, number, y)
@@ -122,6 +123,29 @@ def read_tables(
         notes=(*joined.notes, *notes, *more),
     )
     return dataset, schema
+
+
+def _note_repeated(opened: OpenTables, options: TableOptions) -> list[str]:
+    """A note on columns of the node table that would tell the answer, where the user left it to us to choose."""
+    repeated = [name for name in opened.roles.repeated if name not in options.ignore]
+    if not repeated or options.features is not None or opened.graphs is None:
+        return []
+    return [
+        f"{opened.nodes.path}: not used: {', '.join(repeated)}. Targets and splits are those of {opened.graphs.path}, "
+        "and a feature that tells the answer is no feature."
+    ]
+
+
+def _find_unused(opened: OpenTables, columns: tuple[Column, ...], edge_columns: tuple[Column, ...]) -> tuple[str, ...]:
+    """The columns of all tables that have no role, or are read in training only."""
+    roles, ends = opened.roles, opened.edge_roles
+    used = {roles.id, roles.graph, *roles.target, *(column.name for column in columns)}
+    unused = set(opened.nodes.frame.columns) - used
+    used = {ends.source, ends.destination, ends.weight, ends.graph, *(column.name for column in edge_columns)}
+    unused |= set(opened.edges.frame.columns) - used
+    if opened.graphs is not None and opened.graph_roles is not None:
+        unused |= set(opened.graphs.frame.columns) - {opened.graph_roles.graph, *opened.graph_roles.target}
+    return tuple(sorted(unused))
 
 
 def _split_by_graph(

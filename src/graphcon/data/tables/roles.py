@@ -29,6 +29,7 @@ class NodeRoles:
         target: The targets, empty where graphs have them, or new data have none.
         split: One column of names or three of marks, or none.
         features: The features.
+        repeated: Targets and splits of the graph table that stand here too: a feature that tells the answer is none.
     """
 
     id: str | None
@@ -36,6 +37,7 @@ class NodeRoles:
     target: tuple[str, ...]
     split: tuple[str, ...]
     features: tuple[str, ...]
+    repeated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,8 @@ def written_columns(columns: list[str], table: Literal["nodes", "edges", "graphs
     classes, and what nobody reads.
     """
     classes = options.target if options.kind == "classification" and table != "edges" else ()
-    used = {*options.target, *(options.features or ()), *(options.edge_features or ()), options.weight}
-    texts = {*options.categorical, *options.words, *classes} | (set(options.ignore) - used)
-    return _id_columns(columns, table, options) | texts
+    texts = {*options.categorical, *options.words, *classes}
+    return _id_columns(columns, table, options) | texts | _unread_columns(columns, table, options)
 
 
 def _id_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
@@ -79,8 +80,20 @@ def _id_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], 
     if table == "edges" and len(columns) == 2:
         return set(columns)
     if table == "graphs" and not found:
-        return {_by_name(free, "id") or columns[0]}
+        named = _by_name(free, "id")
+        return {named} if named else set(columns[:1])
     return found
+
+
+def _unread_columns(columns: list[str], table: Literal["nodes", "edges", "graphs"], options: TableOptions) -> set[str]:
+    """Those that nobody reads: what the user ignores, or does not choose as a feature."""
+    free = _free(columns, options)
+    chosen = {"nodes": options.features, "edges": options.edge_features, "graphs": ()}[table]
+    if table == "edges":
+        used = {options.weight or _by_name(free, "weight")}
+    else:
+        used = {*options.target, *(options.split_column or [_by_name(free, "split")])}
+    return (set(options.ignore) if chosen is None else set(columns)) - used - {*(chosen or ())}
 
 
 def check_named(tables: Sequence[Table], options: TableOptions) -> None:
@@ -113,8 +126,9 @@ def find_node_roles(table: Table, options: TableOptions, *, with_graphs: bool) -
     for name in target:
         table.require(name, "--target")
     split = () if with_graphs else _find_split(table, options)
-    taken = {identity, graph, *target, *split}
-    return NodeRoles(identity, graph, target, split, _features(table, options, options.features, taken))
+    repeated = _find_repeated(table, options) if with_graphs else ()
+    taken = {identity, graph, *target, *split, *repeated}
+    return NodeRoles(identity, graph, target, split, _features(table, options, options.features, taken), repeated)
 
 
 def find_edge_roles(table: Table, options: TableOptions, *, with_graphs: bool) -> EdgeRoles:
@@ -185,6 +199,12 @@ def _find_split(table: Table, options: TableOptions) -> tuple[str, ...]:
     for name in options.split_column:
         table.require(name, "--split-column")
     return options.split_column
+
+
+def _find_repeated(table: Table, options: TableOptions) -> tuple[str, ...]:
+    """Columns of the node table that are targets or splits of the graph table, as where tables were joined."""
+    answers = {*options.target, *(options.split_column or [_find(table, "split", options)])}
+    return tuple(name for name in table.frame.columns if name in answers)
 
 
 def _features(

@@ -124,11 +124,15 @@ class TableSchema:
         Raises:
             InputError: A column is missing, or the tables are bad.
         """
-        node_table, graph_table = self._read_nodes(nodes), self._read_graphs(graphs)
-        ends = (self.edges.source, self.edges.destination, self.edges.graph)
-        edge_table = self._read(edges, *ends, *_texts(self.edge_columns))
-        self._check_columns(node_table, edge_table)
+        numbers = self.target.names if with_target and self.target.kind != "classification" else ()
+        of_nodes, of_graphs = (numbers, ()) if self.task == "node" else ((), numbers)
+        node_table = self._read(nodes, *of_nodes, *_guessed(self.columns)).require_rows()
+        graph_table = None if graphs is None else self._read(graphs, *of_graphs).require_rows()
+        edge_table = self._read(edges, self.edges.weight, *_guessed(self.edge_columns))
+        self._check_columns(node_table, edge_table, graph_table)
         notes = self._new_columns(node_table, edge_table)
+        for table in (node_table, edge_table, graph_table):
+            notes += [] if table is None else table.note_spaces()
         ends, owners = (node_table, self.id, self.graph), (graph_table, self.graphs)
         joined, number = join(*ends, edge_table, self.edges, *owners, directed=self.directed)
         owner = graph_table if self.task == "graph" else node_table
@@ -140,7 +144,7 @@ class TableSchema:
 
     def read_ids(self, nodes: str | Path, graphs: str | Path | None = None) -> tuple[pl.Series, pl.Series | None]:
         """The ``ids`` and ``graph_ids`` that :meth:`apply` finds in tables it has read without complaint, for less."""
-        node_table, graph_table = self._read_nodes(nodes), self._read_graphs(graphs)
+        node_table, graph_table = self._read(nodes), None if graphs is None else self._read(graphs)
         number = None if self.graph is None else number_graphs(node_table, self.graph, graph_table, self.graphs)
         return self._ids(node_table, graph_table, number)[:2]
 
@@ -173,23 +177,17 @@ class TableSchema:
         graph_y = y if self.task == "graph" else None
         return _divide(torch.from_numpy(number), edge_index, tensors, edge_tensors, graph_y), notes
 
-    def _read_nodes(self, path: str | Path) -> Table:
-        return self._read(path, self.id, self.graph, *self._classes, *_texts(self.columns)).require_rows()
+    def _read(self, path: str | Path, *guessed: str | None) -> Table:
+        """A table whose columns are read as they are written, but for those of which a type is guessed."""
 
-    def _read_graphs(self, path: str | Path | None) -> Table | None:
-        return None if path is None else self._read(path, self.graphs, *self._classes).require_rows()
+        def written(header: list[str]) -> set[str]:
+            return set(header) - set(guessed)
 
-    @property
-    def _classes(self) -> tuple[str, ...]:
-        """The columns of classes, which are compared as they are written."""
-        return self.target.names if self.target.kind == "classification" else ()
+        return read_file(path, self.delimiter, self.null_values, written, self.decimal)
 
-    def _read(self, path: str | Path, *written: str | None) -> Table:
-        used = {*self.target.names, self.edges.weight, *(c.name for c in (*self.columns, *self.edge_columns))}
-        texts = (*written, *(set(self.ignored) - used))
-        return read_file(path, self.delimiter, self.null_values, lambda _: texts, self.decimal)
-
-    def _check_columns(self, nodes: Table, edges: Table) -> None:
+    def _check_columns(self, nodes: Table, edges: Table, graphs: Table | None) -> None:
+        if graphs is not None and self.graphs is not None:
+            graphs.require(self.graphs, "the ids of graphs, as in training")
         for name, role in ((self.id, "the ids"), (self.graph, "the graphs")):
             if name is not None:
                 nodes.require(name, f"{role}, as in training")
@@ -264,9 +262,11 @@ def _tuples(values: dict) -> dict:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
 
 
-def _texts(columns: tuple[Column, ...]) -> list[str]:
-    """Columns that are compared with texts: a type guessed from the new cells could write these in another way."""
-    return [column.name for column in columns if column.role in ("category", "index", "words")]
+def _guessed(columns: tuple[Column, ...]) -> list[str]:
+    """Columns of numbers; others are compared with texts, and a type guessed from the new cells could write these in
+    another way.
+    """
+    return [column.name for column in columns if column.role not in ("category", "index", "words")]
 
 
 def _encode_all(table: Table, columns: tuple[Column, ...], width: int) -> tuple[np.ndarray, np.ndarray, list[str]]:

@@ -14,12 +14,14 @@ from graphcon.data._dataset import has_target
 from graphcon.data._kinds import PARTS, Kind
 from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
-from graphcon.data.tables.cells import as_known, check_finite, odd_among_numbers
+from graphcon.data.tables.cells import as_known, as_numbers, check_finite, odd_among_numbers
 from graphcon.data.tables.files import Table
 from graphcon.data.tables.hints import hint_at_numbers, looks_empty
 from graphcon.errors import InputError
 
 _CLASSES_LIMIT = 50
+#: How many values that float32 can tell apart a standard deviation must span: degrees of latitude in a town have 8,000.
+_FEWEST_STEPS = 1000
 _PART_NAMES = {
     "train": 0, "training": 0, "val": 1, "valid": 1, "validation": 1, "dev": 1, "test": 2, "testing": 2
 }  # fmt: skip
@@ -68,7 +70,8 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
             _numbers(table, name)
         classes = values.drop_nulls().unique().sort()
         if options.kind and _is_numeric(classes):  # read as they are written, and in the order of numbers all the same
-            classes = pl.DataFrame({"class": classes}).sort(pl.col("class").cast(pl.Float64), "class").to_series()
+            order = pl.DataFrame({"class": classes, "number": as_numbers(classes)})
+            classes = order.sort("number", "class")["class"]
         if len(classes) < 2:
             raise InputError(
                 f"{table.path}, column '{name}': holds {len(classes)} class"
@@ -82,7 +85,23 @@ def find_target(table: Table, names: tuple[str, ...], options: TableOptions) -> 
             odd = (~numbers.is_in([0.0, 1.0])).fill_null(False)
             if odd.any():
                 table.refuse(name, odd, "A label must be 0 or 1 (or true or false): correct it.")
+        else:
+            _check_digits(table, name, numbers.drop_nulls().to_numpy())
     return Target(names, kind)
+
+
+def _check_digits(table: Table, name: str, values: np.ndarray) -> None:
+    """Refuses values that lie so close together, and so far from 0, that float32 makes many of them equal."""
+    if len(values) == 0 or (values.astype(np.float32) == values).all() or np.ptp(values) == 0:
+        return
+    step = float(np.spacing(np.abs(values).max().astype(np.float32)))
+    spread = float(values.std())
+    if spread < _FEWEST_STEPS * step:
+        raise InputError(
+            f"{table.path}, column '{name}': its values lie around {values.mean():.4g} and differ by some "
+            f"{spread:.3g} only, of which single precision, with steps of {step:.3g} there, keeps too few digits. "
+            "Subtract a constant from the column, or write it in another unit."
+        )
 
 
 def find_doubts(table: Table, target: Target, options: TableOptions) -> list[str]:
@@ -254,7 +273,7 @@ def _told_split(table: Table, columns: tuple[str, ...], unit: str) -> Split:
 
 
 def _marks(table: Table, name: str) -> pl.Series:
-    numbers = table.frame[name].cast(pl.Float64, strict=False)
+    numbers = as_numbers(table.frame[name])
     odd = ~numbers.is_in([0.0, 1.0]).fill_null(False)
     if odd.any():
         table.refuse(name, odd, "A mark of a split must be 0 or 1 (or true or false).")
@@ -296,7 +315,7 @@ def _is_numeric(values: pl.Series) -> bool:
 def _numbers(table: Table, name: str, *, alone: bool = True) -> pl.Series:
     """The cells as numbers; NaN and infinity are refused as text is, empty cells stay empty."""
     values = table.frame[name]
-    numbers = values.cast(pl.Float64, strict=False)
+    numbers = as_numbers(values)
     odd = values.is_not_null() & numbers.is_null()
     if odd.any():
         cure = "Must be a number: correct it; if it means an empty cell, say --null-values; "
