@@ -183,6 +183,7 @@ def test_a_smaller_budget_does_not_replace_a_larger_one(tmp_path, capsys):
     [
         (("heterophile",), "Did you mean 'heterophilic'"),
         (("homophilic", "--only", "texas-gcn"), "is no recipe of homophilic"),
+        (("homophilic", "--only", "cora-gnc"), "Did you mean 'cora-gcn'? See: graphcon recipes cora"),
         (("homophilic", "--at", "2 layers"), "is no column of homophilic. It has one column a data set: leave it out"),
         (("depth-cora", "--at", "3 layers"), "is no column of depth-cora. There are: 2 layers, 4 layers"),
         (("homophilic", "--workers", "0"), "at least 1"),

@@ -3,7 +3,6 @@
 import inspect
 import math
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,6 +11,7 @@ from torch import Tensor
 from torch.nn import Linear, Module, ModuleList
 from torch_geometric import nn as pyg
 
+from graphcon._words import did_you_mean
 from graphcon.couplings import Residual
 
 
@@ -54,9 +54,8 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Returns one of the choices; an unknown one is refused with the nearest name."""
     if value in choices:
         return value
-    near = get_close_matches(str(value), choices, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(map(repr, choices))}.{hint}")
+    there = ", ".join(map(repr, choices))
+    raise ValueError(f"{name}={value!r} is unknown; choose one of {there}.{did_you_mean(value, choices)}")
 
 
 def check_coupling_and_steps(coupling: Any, steps: Any) -> tuple[Module, int]:

@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,6 +16,7 @@ from rich.text import Text
 from graphcon import __version__
 from graphcon._console import make_console, say
 from graphcon._files import cache_folder
+from graphcon._words import did_you_mean
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError, LossError, ProcessError
 from graphcon.training import arguments
@@ -553,17 +553,20 @@ def models(
 
 
 @app.command
-def recipes(json: bool = False) -> None:
+def recipes(
+    part: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[PART]")] = "", /, json: bool = False
+) -> None:
     """Lists the recipes that come with the package: one for every row of the paper's tables.
 
-    Example: graphcon recipes
+    Example: graphcon recipes texas
 
     Args:
+        part: Only those with this in their names.
         json: Print JSON.
     """
     from graphcon.training.recipe_list import list_recipes
 
-    list_recipes(console, json)
+    list_recipes(part, console, json)
 
 
 @app.command
@@ -605,8 +608,7 @@ def reproduce(
         show_names(console)
         return 0
     if name not in NAMES:
-        near = get_close_matches(name, NAMES, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(name, NAMES)
         raise InputError(f"{name}: is no table or figure to reproduce.{hint} There are: {', '.join(NAMES)}")
     from graphcon._processes import check_workers
 

@@ -1,3 +1,4 @@
+import json
 import re
 import warnings
 from dataclasses import replace
@@ -5,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from graphcon.cli import main
 from graphcon.errors import InputError
 from graphcon.stability import DegenerateDynamicsWarning
 from graphcon.training import recipes
@@ -44,7 +46,7 @@ def test_a_recipe_survives_the_way_to_a_file_and_back(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[model]\nstepz = 3", r"there is no 'model.stepz'. Did you mean 'model.steps'\?"),
+        ("[model]\nstepz = 3", r"there is no 'model.stepz'. Did you mean 'steps'\?"),
         ("[modell]\nsteps = 3", r"there is no 'modell'. Did you mean 'model'\?"),
         ("[model]\nsteps = 3.5", r"model.steps = 3.5, but must be a whole number"),
         ("[model]\nsteps = true", r"model.steps = True, but must be a whole number"),
@@ -94,6 +96,13 @@ def test_a_recipe_that_is_not_there_is_said_so(tmp_path: Path):
         recipes.load("cora-gnc")
     with pytest.raises(InputError, match="there is no such file"):
         recipes.load(tmp_path / "none.toml")
+
+
+def test_the_list_of_recipes_holds_those_with_the_part_in_their_names(capsys):
+    assert main(["recipes", "Texas", "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)) == [name for name in recipes.packaged() if "texas" in name]
+    assert main(["recipes", "texass"]) == 2
+    assert "no recipe has 'texass' in its name. See: graphcon recipes" in capsys.readouterr().err
 
 
 def test_fields_are_changed_by_their_dotted_names():

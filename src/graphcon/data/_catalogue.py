@@ -4,6 +4,7 @@ nowhere.
 
 from dataclasses import dataclass
 
+from graphcon._words import did_you_mean
 from graphcon.data._kinds import Kind, Task
 from graphcon.errors import InputError
 
@@ -249,11 +250,8 @@ def describe(name: str) -> NamedSet:
     Raises:
         InputError: There is no set of that name; the message has the closest one.
     """
-    from difflib import get_close_matches
-
     key = name.lower().replace("_", "-")
     if key not in CATALOGUE:
-        close = get_close_matches(key, CATALOGUE, n=1)
-        hint = f"Did you mean '{close[0]}'? " if close else ""
-        raise InputError(f"no data set is called '{name}'. {hint}There are: {', '.join(CATALOGUE)}.")
+        hint = did_you_mean(key, CATALOGUE)
+        raise InputError(f"no data set is called '{name}'.{hint} There are: {', '.join(CATALOGUE)}.")
     return CATALOGUE[key]

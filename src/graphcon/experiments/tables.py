@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from graphcon._words import counted
+from graphcon._words import counted, did_you_mean
 from graphcon.errors import InputError
 from graphcon.training import recipes
 from graphcon.training.config import Recipe
@@ -37,7 +37,7 @@ class Budget:
     limit: int | None = None
 
     def __str__(self) -> str:
-        epochs = "the recipe's epochs" if self.epochs is None else f"at most {self.epochs} epochs"
+        epochs = "the recipe's epochs" if self.epochs is None else f"at most {counted(self.epochs, 'epoch')}"
         graphs = "" if self.limit is None else f", at most {self.limit:,} graphs in every part"
         runs = f"{counted(self.splits, 'split')} × {counted(self.seeds, 'initialisation')}"
         return f"{runs}, {epochs}{graphs}"
@@ -306,7 +306,10 @@ def jobs(table: Table, budget: Budget, only: tuple[str, ...] = (), at: tuple[str
     known, points = rows(table), {point.label: point for point in table.points}
     for name in only:
         if name not in known:
-            raise InputError(f"--only {name}: is no recipe of {table.name}. There are: {', '.join(known)}")
+            hint = did_you_mean(name, known, likeness=0.5)
+            raise InputError(
+                f"--only {name}: is no recipe of {table.name}.{hint} See: graphcon recipes {table.datasets[0]}"
+            )
     for label in at:
         if label not in points:
             there = f"There are: {', '.join(points)}" if any(points) else "It has one column a data set: leave it out"

@@ -1,12 +1,12 @@
 """All models by name: ours, the plain layers they wrap, and the rivals, on one harness."""
 
-from difflib import get_close_matches
 from functools import partial
 from inspect import signature
 from typing import Any, Literal
 
 from torch_geometric.nn import conv
 
+from graphcon._words import did_you_mean
 from graphcon.couplings import options
 from graphcon.couplings._by_name import ALIASES
 from graphcon.models.base import GraphNet
@@ -150,6 +150,5 @@ def find(name: str) -> ModelCard:
     layer = name.removeprefix(PREFIX)
     if layer in ALIASES or (layer in conv.classes and layer != "MessagePassing"):
         return coupling_card(name)
-    near = get_close_matches(name, [*MODELS, *conv.classes], n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise ValueError(f"model {name!r} is unknown. {hint}See: graphcon models; or name a PyG layer by its class")
+    hint = did_you_mean(name, [*MODELS, *conv.classes])
+    raise ValueError(f"model {name!r} is unknown.{hint} See: graphcon models; or name a PyG layer by its class")

@@ -1,13 +1,13 @@
 """A network for a task: built from a recipe and the shape of the data, answering in the target's own units."""
 
 import dataclasses
-from difflib import get_close_matches
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 from torch.nn import Module
 
+from graphcon._words import did_you_mean
 from graphcon.couplings import REQUIRED
 from graphcon.errors import InputError
 from graphcon.models import GraphNet, InputEncoder, ModelCard, find
@@ -124,9 +124,8 @@ def _own_options(config: ModelConfig, card: ModelCard) -> dict[str, Any]:
         if name in card.fields:
             raise InputError(f"model.options.{name}: is given as model.{name}")
         if name not in takes:
-            near = get_close_matches(name, takes, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
             told = ", ".join(f"{key} ({option})" for key, option in takes.items()) or "none"
+            hint = did_you_mean(name, takes)
             raise InputError(f"{where}: there is no model.options.{name}.{hint} Its options, by default: {told}")
     for name, option in takes.items():
         if option.default is REQUIRED and name not in config.options:

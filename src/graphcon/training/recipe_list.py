@@ -7,12 +7,15 @@ from rich.console import Console
 from rich.table import Table
 
 from graphcon._console import say
+from graphcon.errors import InputError
 from graphcon.training import recipes
 
 
-def list_recipes(console: Console, as_json: bool) -> None:
-    """Lists the packaged recipes."""
-    found = {name: recipes.summary(path) for name, path in recipes.packaged().items()}
+def list_recipes(part: str, console: Console, as_json: bool) -> None:
+    """Lists the packaged recipes whose names contain the part."""
+    found = {name: recipes.summary(path) for name, path in recipes.packaged().items() if part.lower() in name.lower()}
+    if not found:
+        raise InputError(f"no recipe has {part!r} in its name. See: graphcon recipes")
     if as_json:
         print(json.dumps(found, indent=1))
         return

@@ -3,7 +3,6 @@
 import dataclasses
 import tomllib
 import types
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -11,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import tomli_w
 
 from graphcon._ranges import check_ranges
+from graphcon._words import did_you_mean
 from graphcon.errors import InputError
 from graphcon.training.config import Recipe
 
@@ -38,9 +38,8 @@ def load(name: str | Path) -> Recipe:
                     f"{name}: is a table, and a recipe is wanted here. Name tables with: --nodes {name} --edges FILE "
                     "--target COLUMN"
                 )
-            near = get_close_matches(str(name), known, n=1, cutoff=0.5)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
-            raise InputError(f"no recipe is called {str(name)!r}. {hint}See: graphcon recipes, or name a .toml file")
+            hint = did_you_mean(name, known, likeness=0.5)
+            raise InputError(f"no recipe is called {str(name)!r}.{hint} See: graphcon recipes, or name a .toml file")
         path = known[str(name)]
     try:
         return from_dict(tomllib.loads(path.read_text(encoding="utf-8")), str(path))
@@ -156,10 +155,8 @@ def _build(cls: type, values: dict[str, Any], where: str, path: tuple[str, ...])
     known = [field.name for field in dataclasses.fields(cls)]
     for key in values:
         if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f"Did you mean {'.'.join((*path, near[0]))!r}? " if near else ""
             raise InputError(
-                f"{where}: there is no {'.'.join((*path, key))!r}. {hint}"
+                f"{where}: there is no {'.'.join((*path, key))!r}.{did_you_mean(key, known)} "
                 f"{'.'.join(path) or 'A recipe'} has: {', '.join(known)}"
             )
     return cls(**{key: convert(hints[key], value, where, (*path, key)) for key, value in values.items()})
@@ -191,9 +188,8 @@ def convert(kind: Any, value: Any, where: str, path: tuple[str, ...]) -> Any:
         return convert(options[-1], value, where, path)
     if origin is Literal:
         if value not in arguments:
-            near = get_close_matches(str(value), map(str, arguments), n=1)
-            hint = f". Did you mean {near[0]!r}?" if near else ""
-            raise _wrong(where, path, value, f"one of {', '.join(map(repr, arguments))}{hint}")
+            hint = did_you_mean(value, map(str, arguments))
+            raise _wrong(where, path, value, f"one of {', '.join(map(repr, arguments))}{hint and f'.{hint}'}")
         return value
     if origin is tuple:
         if not isinstance(value, list | tuple):

@@ -9,13 +9,13 @@ import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
 import polars as pl
 
+from graphcon._words import did_you_mean
 from graphcon.data._options import Decimal
 from graphcon.data.tables.header import check_header, not_utf8
 from graphcon.data.tables.spaces import DECIMAL_COMMA, strip_numbers
@@ -88,7 +88,7 @@ class Table:
         if column not in self.frame.columns:
             raise InputError(
                 f"{self.path}: there is no column '{column}' for {role}. It has: {', '.join(self.frame.columns)}."
-                + did_you_mean(column, self.frame.columns)
+                + did_you_mean(column, self.frame.columns, plain=plain)
             )
 
 
@@ -102,13 +102,6 @@ def show(value: object) -> str:
 def plain(name: str) -> str:
     """A name without what does not matter when columns are looked for: case, spaces and underscores."""
     return name.lower().replace("_", "").replace(" ", "")
-
-
-def did_you_mean(name: str, columns: Sequence[str]) -> str:
-    """The column that may have been meant, as a question; nothing where none is near."""
-    known = {plain(column): column for column in columns}
-    near = get_close_matches(plain(name), known, n=1)
-    return f" Did you mean '{known[near[0]]}'?" if near else ""
 
 
 def read_file(

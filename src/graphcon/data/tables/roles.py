@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from graphcon._words import did_you_mean
 from graphcon.data._options import TableOptions
-from graphcon.data.tables.files import Table, did_you_mean, plain
+from graphcon.data.tables.files import Table, plain
 from graphcon.errors import InputError
 
 # In the order in which they are looked for; case, spaces and underscores do not matter.
@@ -109,7 +110,7 @@ def check_named(tables: Sequence[Table], options: TableOptions) -> None:
             if name not in columns:
                 raise InputError(
                     f"{option} {name}: no table has such a column. They have: {', '.join(columns)}."
-                    + did_you_mean(name, columns)
+                    + did_you_mean(name, columns, plain=plain)
                 )
 
 
