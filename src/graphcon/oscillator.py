@@ -7,14 +7,14 @@ from typing import Any, Literal, cast, overload
 
 import torch
 from torch import Tensor
-from torch.nn import Dropout, Module, ModuleList, Parameter, UninitializedParameter
-from torch.nn.parameter import is_lazy
+from torch.nn import Dropout, Module, ModuleList, Parameter
 from torch_geometric.nn import inits
-from torch_geometric.nn.resolver import activation_resolver
 
 from graphcon import _validation as validation
 from graphcon import kernels
 from graphcon import memory as memories
+from graphcon._activations import name_of, resolve_act
+from graphcon._coefficients import Coefficients
 from graphcon.divergence import watched
 from graphcon.integrators import IMEX, INTEGRATORS, Integrator
 from graphcon.stability import DegenerateDynamicsWarning, Stability, UnstableDynamicsWarning
@@ -23,7 +23,7 @@ State = tuple[Tensor, ...]
 Coupling = Callable[[Tensor], Tensor]
 
 
-class GraphCON(Module):
+class GraphCON(Coefficients):
     r"""Wraps a message-passing layer F into a network of coupled, damped oscillators (eqs. (1) and (4) of
     `"Graph-Coupled Oscillator Networks" <https://arxiv.org/abs/2202.02296>`_).
 
@@ -84,18 +84,13 @@ class GraphCON(Module):
         norm: Iterable[Module] | None = None,
         source: float | None = None,
     ):
-        super().__init__()
+        super().__init__(alpha, gamma, trainable)
         self.coupling, self.steps = validation.check_coupling_and_steps(coupling, steps)
         self.dt = validation.check_number("dt", dt, positive=True)
-        self._start = {
-            "alpha": validation.check_number("alpha", alpha, positive=False),
-            "gamma": validation.check_number("gamma", gamma, positive=False),
-        }
         self.act = resolve_act(act)
         self.dropout = Dropout(validation.check_probability("dropout", dropout))
         self.integrator = _resolve_integrator(integrator)
         self.memory = validation.check_choice("memory", memory, ["auto", *memories.STRATEGIES])
-        self.trainable = trainable
         self.norms = None if norm is None else validation.check_norms(norm, self.steps)
         self.source = None if source is None else validation.check_number("source", source, positive=False)
         self.beta = None if self.source is None else Parameter(torch.tensor(self.source))
@@ -107,25 +102,12 @@ class GraphCON(Module):
         self._takes = validation.arguments_after_x(self._layer(0))
         self._warn_of_dynamics()
         if trainable:
-            channels = validation.width(self._layer(0)) or validation.width_of_network(self._layer(0))
-            for name in self._start:
-                setattr(self, f"raw_{name}", _unset(channels))
-            self._reset_coefficients()
+            self._learn(validation.width(self._layer(0)) or validation.width_of_network(self._layer(0)))
 
     @property
     def shared(self) -> bool:
         """Whether all steps share one layer."""
         return not isinstance(self.coupling, ModuleList)
-
-    @property
-    def alpha(self) -> float | Tensor:
-        """The damping: a number, or one per channel where it is learned."""
-        return self._coefficient("alpha")
-
-    @property
-    def gamma(self) -> float | Tensor:
-        """The squared frequency: a number, or one per channel where it is learned."""
-        return self._coefficient("gamma")
 
     @property
     def stability(self) -> Stability:
@@ -208,13 +190,12 @@ class GraphCON(Module):
 
     def reset_parameters(self) -> None:
         """Resets the layers, and alpha and gamma to the values given at the start."""
+        self._reset_coefficients()
         inits.reset(self.coupling)
         inits.reset(self.act)
         inits.reset(self.norms)
         if self.source is not None:
             torch.nn.init.constant_(cast(Parameter, self.beta), self.source)
-        if self.trainable:
-            self._reset_coefficients()
 
     def _prepare(
         self, x: Tensor, y: Tensor | None, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -224,7 +205,7 @@ class GraphCON(Module):
             validation.check_state(x, y, self._layer(0))
             validation.check_graph(self._by_name(args, kwargs), x)
             self._materialize(x)
-        elif self.trainable and isinstance(self.raw_alpha, UninitializedParameter):
+        elif self._waiting:
             raise RuntimeError(
                 f"trainable=True, but coupling {self._layer(0)} does not tell its width: alpha and gamma take it from "
                 "the first input, which a compiled program cannot; call the layer once before torch.compile"
@@ -297,45 +278,6 @@ class GraphCON(Module):
     def _layer(self, n: int) -> Module:
         return self.coupling[n] if isinstance(self.coupling, ModuleList) else self.coupling
 
-    def _coefficient(self, name: str) -> float | Tensor:
-        if not self.trainable:
-            return self._start[name]
-        raw = cast(Tensor, getattr(self, f"raw_{name}"))
-        # Reflected at zero: never negative, exact at the start, and a coefficient that starts at zero still learns.
-        return torch.where(raw >= 0, raw, -raw)
-
-    def _reset_coefficients(self) -> None:
-        for name, value in self._start.items():
-            parameter = cast(Parameter, getattr(self, f"raw_{name}"))
-            if not is_lazy(parameter):
-                torch.nn.init.constant_(parameter, value)
-
-    def _materialize(self, x: Tensor) -> None:
-        """Gives the learned alpha and gamma their width, where the layer did not tell it."""
-        if self.trainable and is_lazy(cast(Tensor, self.raw_alpha)):
-            for name in self._start:
-                getattr(self, f"raw_{name}").materialize((x.size(-1),), device=x.device, dtype=x.dtype)
-            self._reset_coefficients()
-
-    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
-        """Saves an alpha and gamma that have not yet seen their width as they are: without a number to detach."""
-        unset = self.trainable and is_lazy(cast(Tensor, self.raw_alpha))
-        super()._save_to_state_dict(destination, prefix, keep_vars or unset)
-        if unset and self.beta is not None and not keep_vars:
-            destination[f"{prefix}beta"] = self.beta.detach()
-
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any) -> None:
-        """Takes the width of alpha and gamma from what is loaded, where this is yet to learn it or that was."""
-        for name in self._start if self.trainable else ():
-            saved, parameter = state_dict.get(f"{prefix}raw_{name}"), getattr(self, f"raw_{name}")
-            if saved is None:
-                continue
-            if is_lazy(saved):
-                setattr(self, f"raw_{name}", _unset(None))
-            elif is_lazy(parameter):
-                parameter.materialize(saved.shape)  # in the type of this network, whatever that of the other
-        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
-
     def _warn_of_dynamics(self) -> None:
         verdict = self.stability
         if verdict.regime == "degenerate":
@@ -356,7 +298,7 @@ class GraphCON(Module):
             layers = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
         else:
             layers = str(self.coupling)
-        parts = [layers, f"steps={self.steps}", f"dt={self.dt:g}", self._coefficients(), f"act={_name_of(self.act)}"]
+        parts = [layers, f"steps={self.steps}", f"dt={self.dt:g}", self._coefficients(), f"act={name_of(self.act)}"]
         dropped = getattr(self.dropout, "p", 0.0)
         parts += [f"dropout={dropped:g}"] if dropped > 0 else []
         parts += [f"integrator={self.integrator.name}", f"memory={self.memory}", f"shared={self.shared}"]
@@ -374,29 +316,6 @@ def _outside() -> int:
     return level
 
 
-def _unset(channels: int | None) -> Parameter:
-    empty = UninitializedParameter() if channels is None else Parameter(torch.empty(channels))
-    return cast(Parameter, empty)
-
-
-def resolve_act(act: str | Callable[[Tensor], Tensor] | None, **options: Any) -> Callable[[Tensor], Tensor]:
-    """The activation of a name or a class, made with the options, or the callable as it is."""
-    if act is None or act == "identity":
-        return torch.nn.Identity()
-    if callable(act) and not isinstance(act, type):
-        return act
-    try:
-        if isinstance(act, type) and issubclass(act, Module):
-            return act(**options)
-        return cast(Callable[[Tensor], Tensor], activation_resolver(act, **options))
-    except (TypeError, ValueError):
-        taking = f" that takes {options}" if options else ""
-        raise ValueError(
-            f"act={act!r} is no activation{taking}: give a name such as 'relu', 'tanh' or 'gelu', a callable, or None "
-            "or 'identity' for none"
-        ) from None
-
-
 def _resolve_integrator(integrator: str | Integrator) -> Integrator:
     if isinstance(integrator, Integrator):
         return integrator
@@ -405,7 +324,3 @@ def _resolve_integrator(integrator: str | Integrator) -> Integrator:
 
 def _then(f: Coupling, norm: Module) -> Coupling:
     return lambda x: norm(f(x))
-
-
-def _name_of(act: Callable[[Tensor], Tensor]) -> str:
-    return str(act) if isinstance(act, Module) else getattr(act, "__name__", repr(act))

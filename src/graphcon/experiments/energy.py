@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import GATConv, GCNConv, MessagePassing
 
+from graphcon._activations import resolve_act
 from graphcon.data import synthetic
 from graphcon.diagnostics import dirichlet_energy
-from graphcon.oscillator import GraphCON, resolve_act
+from graphcon.oscillator import GraphCON
 
 SIDE = 10
 CHANNELS = 16

@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn import Dropout, Module
 
 from graphcon import memory as memories
+from graphcon._activations import resolve_act
 from graphcon._validation import called_layer, check_choice, check_probability
-from graphcon.oscillator import resolve_act
 
 State = tuple[Tensor, ...]
 Activation = str | Callable[[Tensor], Tensor] | None

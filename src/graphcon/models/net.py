@@ -8,11 +8,12 @@ from torch import Tensor
 from torch.nn import Module
 
 from graphcon import couplings
+from graphcon._activations import resolve_act
 from graphcon._norms import build_norms
 from graphcon._validation import check_choice
 from graphcon.integrators import Integrator
 from graphcon.models.base import GraphNet, build_layers
-from graphcon.oscillator import GraphCON, resolve_act
+from graphcon.oscillator import GraphCON
 
 
 class GraphCONNet(GraphNet):

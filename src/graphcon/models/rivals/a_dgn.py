@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import AntiSymmetricConv
 
+from graphcon._activations import resolve_act
 from graphcon.models.card import rival
 from graphcon.models.flow import Dynamics, Flow, Slope
-from graphcon.oscillator import resolve_act
 
 
 class ADGN(Dynamics):

@@ -5,9 +5,9 @@ from torch import Tensor
 from torch.nn import Dropout, ModuleList
 from torch_geometric.nn import GCNConv, inits
 
+from graphcon._activations import resolve_act
 from graphcon.models.card import rival
 from graphcon.models.flow import Dynamics, Flow, Slope, time_step
-from graphcon.oscillator import resolve_act
 
 
 class GDE(Dynamics):

@@ -7,11 +7,11 @@ from torch.nn import Dropout, Linear, Parameter
 from torch_geometric.nn import inits
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
+from graphcon._activations import resolve_act
 from graphcon.integrators import IMEX
 from graphcon.models.card import rival
 from graphcon.models.core import State
 from graphcon.models.flow import Dynamics, Flow, Slope
-from graphcon.oscillator import resolve_act
 
 Kind = Literal["diffusive", "hyperbolic", "mixed"]
 
