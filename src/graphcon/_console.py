@@ -2,7 +2,9 @@
 
 from typing import Any, NoReturn
 
+from rich.box import SIMPLE
 from rich.console import Console
+from rich.table import Table
 
 
 def make_console(**options: Any) -> Console:
@@ -13,6 +15,11 @@ def make_console(**options: Any) -> Console:
 def say(console: Console, text: str) -> None:
     """Prints lines with paths or commands in them unbroken: half of one cannot be copied."""
     console.print(text, highlight=False, soft_wrap=True)
+
+
+def titled_table(title: str, **options: Any) -> Table:
+    """A table under its title, which stays on one line where the table is narrower."""
+    return Table(title=title, title_justify="left", box=SIMPLE, min_width=len(title), **options)
 
 
 class _Console(Console):

@@ -9,13 +9,11 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 
 from graphcon import _files
-from graphcon._console import say
+from graphcon._console import say, titled_table
 from graphcon._processes import check_workers
 from graphcon._words import shown
 from graphcon.errors import InputError
@@ -105,7 +103,7 @@ def mean_and_spread(rows: Sequence[Row], model: str, depth: int, measure: str) -
 def _print_table(rows: list[Row], models: list[str], depths: list[int], console: Console) -> None:
     seeds = len({row.seed for row in rows})
     title = f"{rows[0].metric}, {direction(rows[0].metric)}; mean ± sd over seeds ({seeds}), selected on validation"
-    table = Table(title=title, title_justify="left", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table = titled_table(title, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("model", no_wrap=True)
     for name in ("layers", "validation", "test", "energy", "rank", "seconds", "MB"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from graphcon._console import say
+from graphcon._console import say, titled_table
 from graphcon._files import write_csv
 from graphcon.experiments import depth, energy
 from graphcon.experiments.demo_page import demo_page
@@ -93,7 +92,7 @@ def show_depth(out: Path, seed: int, console: Console) -> list[depth.Row]:
 
 
 def _table(title: str, first: str, *others: str) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table = titled_table(title)
     table.add_column(first)
     for name in others:
         table.add_column(name, justify="right")

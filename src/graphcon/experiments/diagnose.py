@@ -4,11 +4,10 @@ import math
 from pathlib import Path
 
 import polars as pl
-from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from graphcon._console import say
+from graphcon._console import say, titled_table
 from graphcon._files import write_whole
 from graphcon.experiments.inside import Inside, compare
 from graphcon.oscillator import GraphCON
@@ -107,7 +106,7 @@ def _some_steps(table: pl.DataFrame, title: str) -> Table:
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table = titled_table(title)
     for i, name in enumerate(columns):
         widest = max(map(len, name.split()), default=0)  # a heading is broken between words, not within
         table.add_column(name, justify="right" if i else "left", no_wrap=not i, min_width=widest)

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 from torch import distributed
 
-from graphcon._console import say
+from graphcon._console import say, titled_table
 from graphcon._files import defined
 from graphcon._processes import check_workers
 from graphcon._words import shown
@@ -228,7 +228,7 @@ def tune(
             so_far = f" The best so far  {best}" if best.exists() else ""
             say(console, f"Stopped; the same command goes on.{so_far}")
             raise
-    table = Table(title=f"best validation {found.metric}: {shown(found.value)}", title_justify="left", box=SIMPLE)
+    table = titled_table(f"best validation {found.metric}: {shown(found.value)}")
     for column in ("setting", "best", *(["importance"] if found.importance else [])):
         table.add_column(column)
     for field in found.recipe.search:
@@ -247,7 +247,7 @@ def tune(
 
 
 def _finalists(finalists: Sequence[tuning.Finalist]) -> Table:
-    table = Table(title=f"finalists, with {FINAL_SEEDS} other seeds", title_justify="left", box=SIMPLE)
+    table = titled_table(f"finalists, with {FINAL_SEEDS} other seeds")
     for column in ("trial", "in the search", "once more"):
         table.add_column(column, justify="right")
     for finalist in finalists:
