@@ -1,9 +1,11 @@
 """Reads and writes recipes: packaged ones by name, others by path, with every slip named and the cure beside it."""
 
 import dataclasses
+import re
 import tomllib
 import types
 from importlib.resources import files
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -79,9 +81,10 @@ def holds_search(folder: Path) -> bool:
 
 
 def summary(path: Path) -> str:
-    """The first comment of a recipe: what it is."""
-    first = path.read_text(encoding="utf-8").splitlines()[0]
-    return first.removeprefix("#").strip() if first.startswith("#") else ""
+    """The first sentence of the comment that a recipe begins with: what it is."""
+    comment = takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines())
+    words = " ".join(line.removeprefix("#").strip() for line in comment)
+    return re.split(r"(?<=\.) ", words, maxsplit=1)[0]
 
 
 def from_dict(values: dict[str, Any], where: str = "recipe") -> Recipe:
