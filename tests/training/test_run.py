@@ -386,8 +386,11 @@ def test_a_folder_that_is_taken_is_left_alone(tiny: Recipe, tmp_path: Path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(InputError, match="is a file, but a folder is needed"):
         run.train(tiny, tmp_path / "file")
-    with pytest.raises(InputError, match="there is no run in it"):
+    with pytest.raises(InputError, match="is no run, but holds 1 run. Name one, such as .*run"):
         run.load(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="there is no run in it"):
+        run.load(tmp_path / "empty")
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adamw", "adamax", "sgd"])

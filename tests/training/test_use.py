@@ -199,7 +199,7 @@ def test_of_several_runs_one_is_to_be_named(tmp_path: Path, capsys):
         (tmp_path / "runs" / name / "recipe.toml").write_text("")
     assert main(["evaluate", str(tmp_path / "runs")]) == 2
     named = tmp_path / "runs" / "split-0-seed-0"
-    assert f"{tmp_path / 'runs'}: holds 2 runs. Name one of them, such as {named}" in capsys.readouterr().err
+    assert f"{tmp_path / 'runs'}: is no run, but holds 2 runs. Name one, such as {named}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

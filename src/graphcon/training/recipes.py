@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import tomli_w
 
 from graphcon._ranges import check_ranges
-from graphcon._words import did_you_mean
+from graphcon._words import counted, did_you_mean
 from graphcon.errors import InputError
 from graphcon.training.config import Recipe
 
@@ -69,7 +69,9 @@ def of_run(run: Path, option: str = "") -> Path:
             f"{named}: is a search, not a run. Train what it found, and use that: graphcon train {run / 'best.toml'}"
         )
     if not file.is_file() and (inside := sorted(run.glob("*/recipe.toml"))):
-        raise InputError(f"{named}: holds {len(inside)} runs. Name one of them, such as {inside[0].parent}")
+        raise InputError(
+            f"{named}: is no run, but holds {counted(len(inside), 'run')}. Name one, such as {inside[0].parent}"
+        )
     if not file.is_file():
         raise InputError(f"{named}: there is no run in it (no recipe.toml). Name a folder made by: graphcon train")
     return file
