@@ -6,6 +6,7 @@ import json
 import math
 import re
 import statistics
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -276,7 +277,7 @@ def test_graphcon_as_a_whole_is_judged_by_what_validation_prefers_beside_the_bes
     # Now gcn has 82, 81 and 80 on the three splits, graphcon-gcn 80, 81 and 82: a tie.
     equal = [run._replace(test=82.0 - run.split) if run.model == "gcn" else run for run in runs if run.model != "h2gcn"]
     found = claim(kept(tmp_path, "heterophilic", equal), text)
-    assert (found.verdict, found.figures) == ("holds", "of 1 case 1 not better, within the spread")
+    assert (found.verdict, found.figures) == ("holds", "of 1 case 1 behind but not clearly")
 
 
 def test_models_are_compared_split_by_split_where_there_are_several():
@@ -289,6 +290,35 @@ def test_models_are_compared_split_by_split_where_there_are_several():
     assert cases.compared(table, cell(65, 68, 84, 89), hard_and_easy) == cases.WITHIN
     assert cases.compared(table, hard_and_easy, cell(62, 71, 82, 91)) == cases.WORSE
     assert cases.compared(table, cell(62, 71, 82, 91, split=0), cell(60, 70, 80, 90, split=0)) == cases.WITHIN
+
+
+def test_who_leads_is_told_by_the_splits_that_both_have():
+    table = TABLES["heterophilic"]
+    ours = results.Cell.of([run_of(value, split=n) for n, value in enumerate((70, 71, 72))])
+    theirs = results.Cell.of([run_of(value, split=n) for n, value in enumerate((60, 61, 62, 99, 99))])
+    assert theirs.mean > ours.mean
+    assert cases.compared(table, ours, theirs) == cases.CLEAR
+    assert cases.compared(table, theirs, ours) == cases.WORSE
+
+
+def test_what_diverged_is_worse_and_no_figure_is_reached_by_it():
+    table = TABLES["heterophilic"]
+    sound = results.Cell.of([run_of(50 + n, split=n) for n in range(3)])
+    partly = results.Cell.of([run_of(99, split=0), run_of(math.nan, split=1), run_of(99, split=2)])
+    wholly = results.Cell.of([run_of(math.nan, split=n) for n in range(3)])
+    assert cases.compared(table, partly, sound) == cases.WORSE
+    assert cases.compared(table, wholly, sound) == cases.WORSE
+    assert cases.compared(table, sound, wholly) == cases.CLEAR
+    (case,) = cases.cases({"heterophilic": [run_of(99), run_of(math.nan, split=1)]})
+    assert case.reaches() == cases.MISSED
+    (lost,) = cases.cases({"heterophilic": [run_of(math.nan)]})
+    assert lost.reaches() == cases.MISSED
+    assert "**diverged** (n = 0)" in at_a_glance([run_of(math.nan)])[0]
+
+
+def test_where_nothing_is_clear_a_claim_is_unclear(tmp_path):
+    runs = [run_of(80), run_of(70, model="gcn")]
+    assert claim(kept(tmp_path, "heterophilic", runs), BETTER).verdict == "unclear"
 
 
 def test_the_interval_of_a_mean_counts_splits_and_not_the_runs_on_them():
@@ -332,7 +362,7 @@ def test_of_two_variants_the_one_that_validation_prefers_is_judged(tmp_path):
         run_of(95, variant="without linear term")._replace(val=85.0),  # better on test data, which must not choose
         run_of(85, model="gcn"),
     ]
-    assert claim(kept(tmp_path, "heterophilic", runs), BETTER).figures == "of 1 case 1 not better in a single run"
+    assert claim(kept(tmp_path, "heterophilic", runs), BETTER).figures == "of 1 case 1 behind in a single run"
 
 
 def test_what_the_papers_equation_does_not_have_is_judged_with_it_and_without(tmp_path):
@@ -343,7 +373,7 @@ def test_what_the_papers_equation_does_not_have_is_judged_with_it_and_without(tm
     ]
     out = kept(tmp_path, "heterophilic", runs)
     assert claim(out, BETTER).figures == "of 1 case 1 better in a single run"
-    assert claim(out, f"{BETTER}, with its equation alone").figures == "of 1 case 1 not better in a single run"
+    assert claim(out, f"{BETTER}, with its equation alone").figures == "of 1 case 1 behind in a single run"
     (line,) = at_a_glance(runs)
     assert "| graphcon-gcn (source term) | source | **95.0** (n = 1) | 85.0: +10.0 |" in line
     assert "| 80.0 | – |" in line
@@ -421,6 +451,11 @@ def test_depth_holds_only_where_graphcon_keeps_and_gcn_loses(tmp_path):
     assert claim(kept(tmp_path, "depth-cora", normed), DEPTH).verdict == "holds in part"
     runs = [*curve("graphcon-gcn", 81, 82, 83, 82, 70, 60), *curve("gcn", 81, 80, 60, 40, 30, 20)]
     assert claim(kept(tmp_path, "depth-cora", runs), DEPTH).verdict == "holds in part"
+    runs = [*curve("graphcon-gcn", 81, 82, 83, 82, 81, 80), *curve("gcn", 81, 80, 60, 40, 30, math.nan)]
+    found = claim(kept(tmp_path, "depth-cora", runs), DEPTH)
+    assert (found.verdict, "→ 30.0 → diverged" in found.figures) == ("holds", True)
+    runs = [*curve("graphcon-gcn", 81, 82, 83, 82, 81, math.nan), *curve("gcn", 81, 80, 60, 40, 30, 20)]
+    assert claim(kept(tmp_path, "depth-cora", runs), DEPTH).verdict == "does not hold"
 
 
 def test_the_page_holds_every_table_and_says_what_is_not_measured(tmp_path):
@@ -446,7 +481,8 @@ def test_the_page_opens_with_what_became_of_every_claim_in_plain_words(tmp_path)
     claims = verdict.verdicts(kept(tmp_path, "heterophilic", runs))
     told = opening(claims)
     assert all(claim.text.removesuffix(verdict.ALONE) in told for claim in claims)
-    assert told.startswith("Of 13 claims of the paper 2 hold, 1 does not hold, 10 were not measured.\n")
+    whole = "Of 15 statements, 13 of them claims of the paper, 2 hold, 1 does not hold, 12 were not measured.\n"
+    assert told.startswith(whole)
     held, rest = told.split("**Holds**")[1].split("**Not measured**")
     assert (
         f"- {BETTER}. *It is ahead in 1 of 1 cases, clearly in 1.*\n  - With the paper's equation alone this holds."
@@ -590,12 +626,34 @@ def test_two_commands_at_once_lose_no_run_of_each_other(tmp_path):
 def test_a_damaged_line_of_results_is_told_before_any_training(tmp_path, capsys):
     file = tmp_path / "results" / "homophilic.csv"
     results.write(file, [run_of(80.0), run_of(81.0, split=1)])
+    file.with_suffix(".json").write_text('{"budget": "smoke"}')
     file.write_text(file.read_text()[:-40])
     before = file.read_text()
     assert reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn") == 2
     assert "homophilic.csv, line 3: is damaged" in capsys.readouterr().err
     assert file.read_text() == before
     assert not (tmp_path / "runs").exists()
+
+
+def test_results_that_nothing_tells_the_budget_of_are_not_replaced(tmp_path, capsys):
+    file = tmp_path / "results" / "homophilic.csv"
+    results.write(file, [run_of(80.0)])
+    before = file.read_text()
+    assert reproduce(tmp_path, "homophilic", "--budget", "smoke", "--only", "cora-gcn") == 2
+    assert "homophilic.json: is missing" in capsys.readouterr().err
+    assert file.read_text() == before
+
+
+def test_results_of_a_smaller_budget_are_set_aside_by_a_larger_one(tmp_path, monkeypatch):
+    out = tmp_path / "results"
+    assert reproduce(tmp_path, "transfer", "--budget", "smoke", "--only", "transfer-8-gcn") == 0
+    before = (out / "transfer.csv").read_text()
+    few = replace(TABLES["transfer"].budgets["smoke"], seeds=2)
+    monkeypatch.setitem(TABLES["transfer"].budgets, "small", few)
+    assert reproduce(tmp_path, "transfer", "--budget", "small", "--only", "transfer-8-gcn") == 0
+    assert (out / "transfer-smoke.csv").read_text() == before
+    assert json.loads((out / "transfer-smoke.json").read_text())["budget"] == "smoke"
+    assert len(results.read(out / "transfer.csv")) == 2
 
 
 @pytest.mark.parametrize("content", ["", '{"budget": "sm', "[]", "{}"])

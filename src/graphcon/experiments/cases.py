@@ -1,5 +1,6 @@
 """Every model of GraphCON on every data set, by the row that validation prefers, beside what it is judged by."""
 
+import math
 import statistics
 from collections.abc import Iterable, Mapping
 from itertools import filterfalse
@@ -14,10 +15,10 @@ JUDGED = ("homophilic", "heterophilic", "ppi", "zinc", "superpixels")
 #: What may be said of a case, from good to bad: beside another model, and beside the paper's figure.
 CLEAR, WITHIN, SINGLE, EVEN, SINGLE_WORSE, WORSE = (
     "clearly better",
-    "better within the spread",
+    "better but not clearly",
     "better in a single run",
-    "not better, within the spread",
-    "not better in a single run",
+    "behind but not clearly",
+    "behind in a single run",
     "clearly worse",
 )
 REACHED, NEARLY, MISSED = "reached", "missed by less than two of the paper's standard deviations", "missed"
@@ -33,17 +34,24 @@ class Case(NamedTuple):
         table: The table it is from.
         place: Its row.
         cell: What was measured.
-        layer: The row of the layer it wraps.
-        no_graph: The MLP.
-        best_other: Of all other models that are no GraphCON, the one that is best on test data: that flatters it.
+        rows: By model the row that validation prefers on this data set.
     """
 
     table: Table
     place: Place
     cell: Cell
-    layer: Row | None
-    no_graph: Row | None
-    best_other: Row | None
+    rows: Mapping[str, Row]
+
+    @property
+    def layer(self) -> Row | None:
+        """The row of the layer it wraps."""
+        return self.rows.get(self.place.model.removeprefix("graphcon-"))
+
+    @property
+    def best_other(self) -> Row | None:
+        """The best of all models that are neither GraphCON nor its layer: by test data, which flatters it."""
+        others = [row for row in self.rows.values() if not row[0].model.startswith("graphcon-") and row != self.layer]
+        return max(others, key=lambda row: gain(self.table, row[1].mean, 0.0), default=None)
 
     @property
     def figure(self) -> tuple[float, float | None] | None:
@@ -68,6 +76,8 @@ class Case(NamedTuple):
         """How it compares with the paper's figure; None where there is none."""
         if self.figure is None:
             return None
+        if self.cell.diverged:
+            return MISSED
         mean, sd = self.figure
         off = self.gain(mean)
         return REACHED if off >= 0 else NEARLY if off >= -2 * (sd or 0.0) else MISSED
@@ -79,17 +89,14 @@ def cases(runs: Mapping[str, Iterable[Run]]) -> list[Case]:
     for name in JUDGED:
         table = TABLES[name]
         rows = preferred(table, results.cells(table, filterfalse(results.plain_stack, runs.get(name, ()))))
-        for (dataset, model), (place, cell) in rows.items():
-            if not model.startswith("graphcon-"):
-                continue
-            layer = model.removeprefix("graphcon-")
-            others = [
-                row
-                for (where, other), row in rows.items()
-                if where == dataset and other != layer and not other.startswith("graphcon-")
-            ]
-            best = max(others, key=lambda row: gain(table, row[1].mean, 0.0), default=None)
-            found.append(Case(table, place, cell, rows.get((dataset, layer)), rows.get((dataset, "mlp")), best))
+        by_dataset: dict[str, dict[str, Row]] = {}
+        for (dataset, model), row in rows.items():
+            by_dataset.setdefault(dataset, {})[model] = row
+        found += [
+            Case(table, *row, by_dataset[dataset])
+            for (dataset, model), row in rows.items()
+            if model.startswith("graphcon-")
+        ]
     return found
 
 
@@ -118,40 +125,48 @@ def with_the_equation_alone(run: Run) -> bool:
 
 
 def preferred(table: Table, cells: Cells) -> dict[tuple[str, str], Row]:
-    """For every data set and model the row that validation prefers, of what was measured."""
+    """For every data set and model the row that validation prefers, of what was measured: one that did not diverge."""
     best: dict[tuple[str, str], Row] = {}
     for place, cell in cells.items():
-        if cell.n == 0:
-            continue
         key = (place.dataset, place.model)
-        if key not in best or gain(table, cell.val, best[key][1].val) > 0:
+        if key not in best or _merit(table, cell) > _merit(table, best[key][1]):
             best[key] = (place, cell)
     return best
 
 
+def _merit(table: Table, cell: Cell) -> tuple[bool, float]:
+    return (cell.diverged == 0, gain(table, cell.val, 0.0) if cell.n else -math.inf)
+
+
 def compared(table: Table, ours: Cell, theirs: Cell) -> str:
-    """How one cell compares with another on test data."""
-    better = gain(table, ours.mean, theirs.mean) > 0
+    """How one cell compares with another on test data. Of what diverged more often the rest does not count."""
+    if ours.diverged > theirs.diverged:
+        return WORSE
+    if theirs.n == 0:
+        return CLEAR if ours.n else EVEN
+    lead, clear = _lead(table, ours, theirs)
     if min(ours.n, theirs.n) == 1:
-        return SINGLE if better else SINGLE_WORSE
-    if apart(ours, theirs):
-        return CLEAR if better else WORSE
-    return WITHIN if better else EVEN
+        return SINGLE if lead > 0 else SINGLE_WORSE
+    if clear:
+        return CLEAR if lead > 0 else WORSE
+    return WITHIN if lead > 0 else EVEN
 
 
-def apart(one: Cell, other: Cell) -> bool:
-    """Whether the 95 % interval of the difference leaves out zero.
+def _lead(table: Table, ours: Cell, theirs: Cell) -> tuple[float, bool]:
+    """By how much ours is better, and whether the 95 % interval of that leaves out zero.
 
-    On several splits the differences on each count; on one, all runs (Welch's interval).
+    Where both have several splits in common the differences on each of these count; otherwise all runs (Welch's
+    interval).
     """
     from scipy.stats import ttest_ind_from_stats
 
-    splits = one.by_split.keys() & other.by_split.keys()
+    splits = ours.by_split.keys() & theirs.by_split.keys()
     if len(splits) > 1:
-        differences = [one.by_split[split] - other.by_split[split] for split in splits]
-        return abs(statistics.fmean(differences)) > results.half_width(differences)
-    statistic = ttest_ind_from_stats(one.mean, one.sd, one.n, other.mean, other.sd, other.n, equal_var=False)
-    return bool(statistic.pvalue < 0.05)
+        leads = [gain(table, ours.by_split[split], theirs.by_split[split]) for split in splits]
+        lead = statistics.fmean(leads)
+        return lead, abs(lead) > results.half_width(leads)
+    told = ttest_ind_from_stats(ours.mean, ours.sd, ours.n, theirs.mean, theirs.sd, theirs.n, equal_var=False)
+    return gain(table, ours.mean, theirs.mean), bool(told.pvalue < 0.05)
 
 
 def gain(table: Table, ours: float, theirs: float) -> float:

@@ -1,9 +1,11 @@
 """A claim of the paper and what became of it, and the words for that."""
 
+import math
 from collections import Counter
 from typing import NamedTuple
 
-from graphcon.experiments.cases import CLEAR, HOW, SINGLE, WITHIN
+from graphcon.experiments.cases import CLEAR, HOW, SINGLE, WITHIN, WORSE
+from graphcon.experiments.results import Cell
 
 #: What can become of a claim, and how that is said of one claim and of several.
 VERDICTS = {
@@ -13,6 +15,12 @@ VERDICTS = {
     "unclear": ("is unclear", "are unclear"),
     "not measured": ("was not measured", "were not measured"),
 }
+
+#: Where rows are left out that add a linear term, a source or a normalisation.
+ALONE = ", with its equation alone"
+
+#: The row of GraphCON-GCN in tables with an axis, as it is and with its equation alone.
+ROWS = {"": "graphcon-gcn", ALONE: "graphcon-gcn (without linear term)"}
 
 
 class Claim(NamedTuple):
@@ -52,14 +60,25 @@ def in_cases(chance: float) -> str:
     return "fewer than 1 of 100 cases" if chance < 0.01 else f"{100 * chance:.0f} of 100 cases"
 
 
+def runs_each(cells: list[Cell]) -> int:
+    """How many runs there are at least behind every figure."""
+    return min((cell.n for cell in cells if cell.n), default=0)
+
+
 def each_of(runs: int, spent: str) -> str:
     """How many runs are behind every figure."""
     return f"({runs} run{'s' if runs > 1 else ''} each{f': {spent}' if spent else ''})"
 
 
+def after(spent: str) -> str:
+    """What a training was cut to, as the end of a sentence; nothing where recipes were trained as they say."""
+    cut = [part.removesuffix(" in every part") for part in spent.split(", ") if part.startswith("at most")]
+    return f", after {' on '.join(cut)}" if cut else ""
+
+
 def in_turn(values: list[float], digits: int) -> str:
-    """Values along an axis."""
-    return " → ".join(f"{value:.{digits}f}" for value in values)
+    """Values along an axis; where every run diverged, that."""
+    return " → ".join("diverged" if math.isnan(value) else f"{value:.{digits}f}" for value in values)
 
 
 def counted(counts: Counter[str]) -> str:
@@ -72,3 +91,9 @@ def counted(counts: Counter[str]) -> str:
 def share(good: int, of: int) -> str:
     """The verdict on a claim that is right in so many of all cases."""
     return "holds" if good == of else "holds in part" if good else "does not hold"
+
+
+def by_clear_cases(counts: Counter[str]) -> str:
+    """The verdict on a claim that says one thing is better than another: where nothing is clear, neither is that."""
+    undecided = counts[CLEAR] == counts[WORSE] == 0
+    return "unclear" if undecided else share(counts[CLEAR], counts.total())

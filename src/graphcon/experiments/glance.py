@@ -38,7 +38,7 @@ def _cells(cells: Iterable[str]) -> str:
 
 
 def _mean(cell: Cell, digits: int) -> str:
-    return f"{cell.mean:.{digits}f}" + (f" ± {cell.sd:.{digits}f}" if cell.n > 1 else "")
+    return "diverged" if cell.n == 0 else f"{cell.mean:.{digits}f}" + (f" ± {cell.sd:.{digits}f}" if cell.n > 1 else "")
 
 
 def _signed(case: Case, over: float) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 from graphcon._files import write_whole
 from graphcon.errors import InputError
 from graphcon.experiments import results
-from graphcon.experiments.claims import VERDICTS, Claim
+from graphcon.experiments.claims import ALONE, VERDICTS, Claim
+from graphcon.experiments.coefficients import printed_coefficients
 from graphcon.experiments.glance import glance
 from graphcon.experiments.reproduce import facts
 from graphcon.experiments.tables import PICTURES, TABLES, rows
-from graphcon.experiments.verdict import ALONE, verdicts
+from graphcon.experiments.verdict import PRINTED, verdicts
 
 
 @cache
@@ -34,6 +35,7 @@ def write_page(out: Path, page: Path) -> None:
         "time on the same cores, or waited for others.\n"
     )
     parts.append(f"\n## How to read the tables\n\n{notes()['reading']}")
+    parts.append(f"\n## The paper's coefficients\n\n{notes()['coefficients']}\n{printed_coefficients()}")
     parts += [drawn(out, name, page.parent) for name in PICTURES]
     parts += [section(out, name, page.parent) for name in TABLES]
     parts.append(f"\n## How settings were found, and test data read\n\n{notes()['settings']}")
@@ -46,7 +48,8 @@ def opening(claims: list[Claim]) -> str:
     whole = [claim for claim in claims if not claim.text.endswith(ALONE)]
     found = {verdict: [claim for claim in whole if claim.verdict == verdict] for verdict in VERDICTS}
     counts = [f"{len(group)} {VERDICTS[verdict][len(group) > 1]}" for verdict, group in found.items() if group]
-    parts = [f"Of {len(whole)} claims of the paper {', '.join(counts)}.\n"]
+    papers = sum(not claim.text.startswith(PRINTED) for claim in whole)
+    parts = [f"Of {len(whole)} statements, {papers} of them claims of the paper, {', '.join(counts)}.\n"]
     for verdict, group in found.items():
         parts += [f"\n**{verdict.capitalize()}**\n\n"] if group else []
         for claim in group:
@@ -59,7 +62,7 @@ def opening(claims: list[Claim]) -> str:
 def behind(claims: list[Claim]) -> str:
     """The figures behind the claims, as a table."""
     rows = [f"| {claim.text} | **{claim.verdict}** | {claim.figures or claim.plain} |\n" for claim in claims]
-    return "".join(["| claim of the paper | verdict | figures |\n|---|---|---|\n", *rows])
+    return "".join(["| statement | verdict | figures |\n|---|---|---|\n", *rows])
 
 
 def drawn(out: Path, name: str, beside: Path) -> str:
@@ -83,8 +86,8 @@ def section(out: Path, name: str, beside: Path) -> str:
         )
     versions = ", ".join(f"{package} {version}" for package, version in told["versions"].items())
     made = (
-        f"`{told['command']}`: {told['spent']}. {told['runs']} runs, {told['hours']} hours on {told['cores']} cores, "
-        f"{told['date']}; {versions}. Single runs: `results/{name}.csv`.\n"
+        f"`{told['command']}`: {told['spent']}. {told['runs']} runs, {told['hours']} hours on {told['cores']} cores; "
+        f"the last {told['date']} with {versions}. Single runs: `{(out / name).as_posix()}.csv`.\n"
     )
     done = {run.recipe.split(" ")[0] for run in runs}
     missing = [recipe for recipe in rows(table) if recipe not in done]

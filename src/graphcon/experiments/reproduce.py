@@ -68,10 +68,11 @@ def reproduce(
     for number, run in enumerate(_run_all(wanted, runs / f"{name}-{budget}", workers, reporter), start=1):
         with locked(out):  # others may run other rows of the table
             _check_budget(out, name, budget)
-            kept = {run.key: run for run in results.load(out, name)} if facts(out, name).get("budget") == budget else {}
+            _set_aside(out, name, budget)
+            kept = {run.key: run for run in results.load(out, name)}
             kept[run.key] = run
             results.write(out / f"{name}.csv", kept.values())
-            _write_facts(out, name, budget, list(kept.values()), workers)
+            _write_facts(out, name, budget, list(kept.values()))
         yield number, len(wanted), run
 
 
@@ -149,7 +150,13 @@ def facts(out: Path, name: str) -> dict[str, Any]:
 
 
 def _check_budget(out: Path, name: str, budget: str) -> None:
-    before = facts(out, name).get("budget", BUDGETS[0])
+    told = facts(out, name)
+    if not told and (out / f"{name}.csv").exists():
+        raise InputError(
+            f"{out / name}.json: is missing, and tells how {name}.csv was made. Move {name}.csv away, too: the same "
+            "command makes both again from the runs that are kept"
+        )
+    before = told.get("budget", BUDGETS[0])
     if BUDGETS.index(before) > BUDGETS.index(budget):
         raise InputError(
             f"--budget {budget}: {out / name}.csv holds results of the larger budget {before!r}, which would be lost. "
@@ -157,7 +164,16 @@ def _check_budget(out: Path, name: str, budget: str) -> None:
         )
 
 
-def _write_facts(out: Path, name: str, budget: str, runs: list[Run], workers: int) -> None:
+def _set_aside(out: Path, name: str, budget: str) -> None:
+    """Renames the results of a smaller budget: a larger one begins its table anew."""
+    before = facts(out, name).get("budget", budget)
+    if before != budget:
+        for ending in ("csv", "json", "md", "png"):
+            if (file := out / f"{name}.{ending}").exists():
+                file.replace(out / f"{name}-{before}.{ending}")
+
+
+def _write_facts(out: Path, name: str, budget: str, runs: list[Run]) -> None:
     import torch
     import torch_geometric
 
@@ -171,7 +187,6 @@ def _write_facts(out: Path, name: str, budget: str, runs: list[Run], workers: in
         "date": datetime.now(UTC).date().isoformat(),
         "runs": len(runs),
         "hours": round(sum(run.seconds for run in runs) / 3600, 2),
-        "workers": workers,
         "cores": os.cpu_count(),
         "versions": {
             "graphcon": __version__,

@@ -37,6 +37,11 @@ class Run(NamedTuple):
         """What tells it from every other run of its table."""
         return (self.dataset, self.model, self.variant, str(self.split), str(self.seed))
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """Every setting of its recipe that is not the default."""
+        return dict(part.split("=", 1) for part in self.recipe.split(" ") if "=" in part)
+
 
 def settings(job: Job) -> str:
     """A recipe in a line: its name, and every setting that is not the default."""
@@ -157,7 +162,7 @@ def added(run: Run) -> tuple[str, ...]:
 
 def plain_stack(run: Run) -> bool:
     """Whether the coefficients of a GraphCON make it the plain stack of its layer."""
-    told = recipes.flat(Recipe()) | dict(part.split("=", 1) for part in run.recipe.split(" ") if "=" in part)
+    told = recipes.flat(Recipe()) | run.settings
     dt, alpha, gamma = (float(told[f"model.{name}"]) for name in ("dt", "alpha", "gamma"))
     return run.model.startswith("graphcon-") and analyse(dt, alpha, gamma).regime == "degenerate"
 

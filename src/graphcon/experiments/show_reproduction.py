@@ -214,8 +214,7 @@ def sensitivity_lines(found: dict[Place, Cell]) -> list[Sensitivity]:
 
 
 def _time_step(runs: list[Run]) -> float:
-    told = dict(part.split("=", 1) for part in runs[0].recipe.split(" ")[1:])
-    return float(told.get("model.dt", Recipe().model.dt))
+    return float(runs[0].settings.get("model.dt", Recipe().model.dt))
 
 
 def _family(row: str) -> tuple[str, bool, str]:
