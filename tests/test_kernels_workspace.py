@@ -46,6 +46,15 @@ def test_what_is_kept_is_limited_and_can_be_given_back(monkeypatch):
     assert not workspace._free
 
 
+def test_what_fits_nothing_any_more_makes_room_for_what_is_used(monkeypatch):
+    monkeypatch.setattr(workspace, "KEPT_BYTES", 20 * LARGE)
+    scratch(LIKE, 4, LARGE)  # let go of at once: nearly all that may be kept
+    scratch(LIKE, LARGE)
+    (kept,) = workspace._free
+    assert len(kept) < 5 * LARGE
+    assert scratch(LIKE, LARGE).data_ptr() == kept.ctypes.data
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_it_is_aligned_and_of_the_type_asked_for(dtype: torch.dtype):
     for size in (3, LARGE):

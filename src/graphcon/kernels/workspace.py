@@ -54,15 +54,21 @@ def free_memory() -> None:
 def _take(needed: int) -> np.ndarray:
     """The smallest block that is large enough without being wasteful, or a new one."""
     with _lock:
-        fitting = [(block.nbytes, n) for n, block in enumerate(_free) if needed <= block.nbytes <= 2 * needed]
+        fitting = [block for block in _free if needed <= block.nbytes <= 2 * needed]
         if fitting:
-            return _free.pop(min(fitting)[1])
+            best = min(fitting, key=len)
+            _free[:] = [block for block in _free if block is not best]
+            return best
     # A little more than needed, so that a batch that is somewhat larger still fits.
     return torch.empty(needed + needed // 8, dtype=torch.uint8, device="cpu").numpy()
 
 
 def _give_back(ref: weakref.ref) -> None:
+    """Keeps a block; what has been waiting longest makes room for it, for it may fit nothing that is asked for now."""
     _, block = _lent.pop(id(ref))
+    if block.nbytes > KEPT_BYTES:
+        return
     with _lock:
-        if block.nbytes + sum(other.nbytes for other in _free) <= KEPT_BYTES:
-            _free.append(block)
+        _free.append(block)
+        while sum(map(len, _free)) > KEPT_BYTES:
+            del _free[0]
