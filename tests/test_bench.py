@@ -55,6 +55,17 @@ def test_the_summary_is_the_geometric_mean_the_least_and_the_distance_to_the_flo
     assert not math.isnan(written["summary"]["gcn"]["most_over_floor"])
 
 
+def test_a_way_that_fails_is_left_out_for_pygs_csr_alone(monkeypatch):
+    def fails(*_):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(bench, "_csr_step", lambda *_: fails)
+    assert set(bench.measure(TINY, "gcn", rounds=1).ways) == {"graphcon", "loop", "floor"}
+    monkeypatch.setattr(bench.GraphCON, "forward", fails)
+    with pytest.raises(RuntimeError, match="broken"):
+        bench.measure(TINY, "gcn", rounds=1)
+
+
 def test_the_table_is_written_as_markdown():
     ways = {way: Timing([seconds], 2_000_000) for way, seconds in (("graphcon", 0.5), ("loop", 1.0), ("floor", 0.25))}
     lines = markdown([Row(Workload("zinc", 1, 1, 1, 3), "gcn", ways)]).splitlines()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphcon import cli
-from graphcon._processes import in_processes
+from graphcon._processes import in_processes, threads_each
 from graphcon.errors import ProcessError
 from graphcon.experiments import show_reproduction
 
@@ -97,6 +97,16 @@ def test_ctrl_c_lets_what_is_under_way_finish_and_says_so_once(begun):
     assert told.count("Traceback") == 1  # that of the program itself, which does not catch it
     assert program.returncode != 0
     assert len(list(folder.iterdir())) <= 5  # all that had been handed out, and ended at once
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs a system that binds processes to processors")
+def test_processors_that_this_process_may_not_use_are_not_shared_out():
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(before)})
+        assert threads_each(1) == 1
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def test_a_process_that_is_ended_from_outside_is_told_with_the_cure():

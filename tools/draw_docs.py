@@ -14,7 +14,7 @@ MODELS, DEPTH = ("gcn", "gat", "graphcon-gcn"), 32
 
 
 def main() -> int:
-    recipe = diagnose.recipe_for("cora", None, channels=32, epochs=0, seed=0)
+    recipe = diagnose.recipe_for("cora", None, channels=32, epochs=1, seed=0)
     found = {one.model: one.table for one in inside.compare(recipe, MODELS, (DEPTH,), train=False)}
     states_figure(found, OUT / "states.png", f"{DEPTH} layers with random weights on Cora, step by step")
 

@@ -104,7 +104,12 @@ def in_processes(
 
 def threads_each(workers: int) -> int:
     """How many threads one of several processes should take."""
-    return max((os.cpu_count() or 1) // workers, 1)
+    return max(_processors() // workers, 1)
+
+
+def _processors() -> int:
+    """How many processors this process may use, where the system tells: it may be bound to some of them."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_workers(workers: int, jobs: int | None = None, cure: str = "") -> None:

@@ -119,6 +119,17 @@ def test_a_folder_of_another_training_is_not_gone_on_with(tmp_path: Path):
         graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), epochs=4, out=tmp_path)
 
 
+def test_a_device_that_is_not_there_is_refused_and_leaves_no_folder(tmp_path: Path):
+    if torch.cuda.is_available():
+        pytest.skip("it is there")
+    model = GraphCONNet(5, 8, 2, 3)
+    with pytest.raises(InputError, match=r"trainer\.accelerator = 'cuda'"):
+        graphcon.fit(model, _small_graph(), accelerator="cuda", out=tmp_path / "fit")
+    with pytest.raises(InputError, match=r"trainer\.accelerator = 'cuda'"):
+        graphcon.evaluate(model, _small_graph(), accelerator="cuda")
+    assert not (tmp_path / "fit").exists()
+
+
 def test_what_cannot_be_fitted_is_refused_by_name():
     with pytest.raises(InputError, match="optimizer.name.*'Adam'"):
         graphcon.fit(GraphCONNet(5, 8, 2, 3), _small_graph(), optimizer="Adam")

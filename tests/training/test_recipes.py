@@ -107,6 +107,25 @@ def test_the_list_of_recipes_holds_those_with_the_part_in_their_names(capsys):
     assert "no recipe has 'texass' in its name. See: graphcon recipes" in capsys.readouterr().err
 
 
+def test_the_essence_of_a_recipe_is_what_its_result_depends_on():
+    recipe = Recipe()
+    others = {
+        "trainer.accelerator": "auto",
+        "trainer.devices": 2,
+        "trainer.threads": 3,
+        "trainer.checkpoint_seconds": 1.0,
+        "trainer.tensorboard": True,
+        "model.memory": "store",
+        "data.root": "elsewhere",
+        "data.workers": 4,
+    }
+    assert set(others) == set(recipes.INCIDENTAL)
+    assert recipes.essence(recipes.replace(recipe, others)) == recipe
+    for field, value in {"trainer.epochs": 3, "model.steps": 3, "data.split": 3, "seed": 3}.items():
+        changed = recipes.replace(recipe, {field: value})
+        assert recipes.essence(changed) == changed
+
+
 def test_fields_are_changed_by_their_dotted_names():
     changed = recipes.replace(Recipe(), {"model.steps": 3, "optimizer.lr": 1, "seed": 7})
     assert (changed.model.steps, changed.optimizer.lr, changed.seed) == (3, 1.0, 7)

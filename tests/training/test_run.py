@@ -253,9 +253,7 @@ def test_who_is_asked_to_stop_saves_and_says_how_to_go_on(tiny: Recipe, tmp_path
     process.send_signal(how)
     out, error = process.communicate(timeout=60)
     assert process.returncode == 130, error
-    assert (
-        f"graphcon train --resume {tmp_path / 'run'}" in out.replace("\n", " ").replace("  ", " ") or "--resume" in out
-    )
+    assert f"graphcon train --resume {tmp_path / 'run'}" in out
     state = RunFolder(tmp_path / "run").load_checkpoint()
     assert state is not None
     assert state["epoch"] == log.read_text().count("\n")

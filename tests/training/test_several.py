@@ -1,15 +1,18 @@
 """Several runs of one command: they go on, and one that fails does not take the others with it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
 import pytest
+import torch
 
 from folders import contents
 from graphcon.cli import main
 from graphcon.errors import LossError
 from graphcon.training import run, several
+from graphcon.training.config import Recipe
 
 COMMAND = ["train", "cora-gcn", "--trainer.epochs", "1", "--model.channels", "4", "--trainer.threads", "1"]
 
@@ -68,6 +71,18 @@ def test_several_processes_train_what_one_would_have(here: Path, capsys):
     for seed in range(3):
         weights = Path(f"split-0-seed-{seed}/best.safetensors")
         assert (here / "one" / weights).read_bytes() == (here / "two" / weights).read_bytes()
+
+
+@pytest.mark.parametrize(("said", "taken"), [(None, 2), (3, 3)])
+def test_one_of_several_runs_takes_its_share_of_the_threads_unless_the_user_says_how_many(
+    tiny: Recipe, here: Path, said: int | None, taken: int
+):
+    before = torch.get_num_threads()
+    try:
+        run.finish(replace(tiny, trainer=replace(tiny.trainer, epochs=1, threads=said)), here / "run", threads=2)
+        assert torch.get_num_threads() == taken
+    finally:
+        torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("seeds", ["1", "2"])

@@ -1,12 +1,14 @@
 """The search for settings."""
 
 import json
+import warnings
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import optuna
 import pytest
+import torch
 
 from folders import contents
 from graphcon.cli import main
@@ -289,7 +291,8 @@ def test_a_search_is_not_gone_on_with_for_something_else(tiny: Recipe, tmp_path:
         tune.tune(recipe, tmp_path, 2, splits=(0, 1), seeds=2)
     with pytest.raises(InputError, match="holds a search with other settings"):
         tune.tune(replace(recipe, trainer=replace(recipe.trainer, epochs=3)), tmp_path, 2)
-    elsewhere = replace(recipe, trainer=replace(recipe.trainer, threads=1))
+    elsewhere = replace(recipe, trainer=replace(recipe.trainer, threads=1, checkpoint_seconds=1.0))
+    elsewhere = replace(elsewhere, data=replace(recipe.data, workers=1), model=replace(recipe.model, memory="store"))
     assert tune.tune(elsewhere, tmp_path, 2).trials == 2
 
 
@@ -355,6 +358,34 @@ def test_a_lock_that_a_killed_search_left_does_not_hold_the_next(short: Recipe, 
     Path("study").mkdir()
     Path("study/study.log.lock").symlink_to("study/study.log")
     assert tune.tune(short, Path("study"), 1).trials == 1
+
+
+def test_a_search_goes_on_whose_settings_are_kept_as_they_once_were(short: Recipe, tmp_path: Path):
+    tune.tune(short, tmp_path, 1)
+    log = tmp_path / "study.log"
+    assert "checkpoint_seconds = 10.0" in log.read_text()
+    log.write_text(log.read_text().replace("checkpoint_seconds = 10.0", "checkpoint_seconds = 3.0"))
+    assert tune.tune(short, tmp_path, 2).trials == 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_search_takes_the_threads_of_its_recipe(short: Recipe, tmp_path: Path, workers: int, monkeypatch):
+    monkeypatch.setattr(team, "Processes", Here)
+    before = torch.get_num_threads()
+    try:
+        tune.tune(replace(short, trainer=replace(short.trainer, threads=3)), tmp_path, 2, workers=workers)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_processes_that_search_tell_a_warning_without_its_place_in_the_code(short: Recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr(team, "Processes", Here)
+    for finalists in (1, 2):  # in the search, and once more
+        monkeypatch.setattr(warnings, "formatwarning", lambda *_: "raw")
+        with warnings.catch_warnings():
+            tune.tune(short, tmp_path, 2, workers=2, finalists=finalists)
+        assert warnings.formatwarning("unstable", UserWarning, "file.py", 1) == "unstable\n"
 
 
 def test_a_search_is_made_by_one_process_at_a_time(short: Recipe, tmp_path: Path):

@@ -218,6 +218,25 @@ def test_of_several_runs_one_is_to_be_named(tmp_path: Path, capsys):
         (("train", "cora-gcn", "--split", "some"), "must be a number, several"),
         (("train", "cora-gcn", "--split", "²"), "--split ²: must be a number"),
         (("diagnose", "--compare", "gcn", "--depths", "2,²"), "--depths 2,²: must be whole numbers"),
+        (("diagnose", "--compare", ","), "--compare ,: name at least one"),
+        (("diagnose", "--compare", "gcn", "--train", "--epochs", "0"), "trainer.epochs = 0, but must be at least 1"),
+        (
+            ("diagnose", "run", "--depths", "4", "--train", "--channels", "9", "--data", "nothing"),
+            "graphcon diagnose run: --depths, --data, --channels, --train cannot be given with it",
+        ),
+        (
+            ("reproduce", "page", "--only", "x", "--budget", "paper", "--workers", "5"),
+            "graphcon reproduce page: --budget, --workers, --only cannot be given with it, it trains nothing",
+        ),
+        (("reproduce", "energy", "--at", "64 layers"), "graphcon reproduce energy: --at cannot be given with it"),
+        (("reproduce", "zinc", "--only", ","), "--only ,: name at least one"),
+        (
+            ("data", "cora", "--limit", "5", "--adjacency", "regions", "--out", "t"),
+            "graphcon data cora: --out, --adjacency, --limit cannot be given with it, it is for a build",
+        ),
+        (("data", "build", "mnist-superpixels", "--json"), "graphcon data build: --json cannot be given with it"),
+        (("data", "cora", "--edges", "edges.csv"), "'cora' and --nodes or --edges: name a set or own tables"),
+        (("bench", "--threads", "0"), "--threads 0: must be at least 1"),
         (("train", "cora-gcn", "--split", "0,1,0"), "names split 0 twice"),
         (("train", "cora-gcn", "--workers", "0", "--seeds", "2"), "--workers 0: must be at least 1"),
         (
@@ -237,6 +256,10 @@ def test_of_several_runs_one_is_to_be_named(tmp_path: Path, capsys):
         (("tune", "cora-gcn", "--out", "t", "--finalists", "0"), "--finalists 0: must be at least 1"),
         (("tune", "cora-gcn", "--out", "t", "--seeds", "0"), "--seeds 0: at least one is needed"),
         (("train", "cora-gcn", "--out", "t", "--seeds", "0"), "--seeds 0: at least one is needed"),
+        (("train", "cora-gcn", "--devices", "2", "--seeds", "2"), "--devices 2: is for a single training"),
+        (("compare", "--data", "cora", "--devices", "2"), "--devices 2: is for a single training"),
+        # What else is wrong keeps a search that would take two devices from starting this program once more.
+        (("tune", "cora-gcn", "--devices", "2", "--trials", "0"), "--devices 2: is for a single training"),
     ],
 )
 def test_bad_input_leaves_with_2_and_the_cure(own: Path, arguments: tuple[str, ...], message: str, monkeypatch, capsys):
@@ -629,7 +652,20 @@ def test_two_processes_train_on_graphs_together(molecules: Recipe, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run/log.jsonl").read_text().count("\n") == 3
     assert done.stdout.count("best epoch") == 1
-    assert json.loads((tmp_path / "run/metrics.json").read_text())["val"]["mae"] > 0
+    found = json.loads((tmp_path / "run/metrics.json").read_text())
+    assert found["val"]["mae"] > 0
+    done = command("evaluate", "run", "--json", cwd=tmp_path)  # on one device, and told once
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["val"] == pytest.approx(found["val"], rel=1e-4)
+
+
+def test_a_run_is_measured_where_its_accelerator_is_not(molecules: Recipe, tmp_path: Path, monkeypatch, capsys):
+    run.train(replace(molecules, trainer=replace(molecules.trainer, epochs=1)), tmp_path / "run")
+    file = tmp_path / "run/model.json"
+    file.write_text(file.read_text().replace('"accelerator": "cpu"', '"accelerator": "cuda"'))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert main(["evaluate", str(tmp_path / "run"), "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"val", "test"}
 
 
 def test_a_model_that_cannot_be_a_program_says_so(tiny: Recipe, tmp_path: Path):

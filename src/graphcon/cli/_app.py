@@ -1,6 +1,9 @@
 """What all commands share: the application they are registered with, the console, what they check before they load."""
 
+from collections.abc import Callable, Mapping
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import tyro
 
@@ -46,9 +49,46 @@ def check_data(config: DataConfig) -> None:
         check_tables(config.nodes, config.edges, config.graphs, config.table)
 
 
+def check_heard(command: Callable[..., Any], given: Mapping[str, Any], beside: str, cure: str) -> None:
+    """Refuses options that a command would not hear.
+
+    Args:
+        command: The command; an option that has its default was not given.
+        given: The options that it would not hear, with their values.
+        beside: What they are given with, as the user typed it.
+        cure: Why they are not heard, and what to do.
+
+    Raises:
+        InputError: One of them was given.
+    """
+    usual = signature(command).parameters
+    names = {option: option.removeprefix("--").replace("-", "_").lower() for option in given}
+    useless = [option for option, value in given.items() if value != usual[names[option]].default]
+    if useless:
+        raise InputError(f"{beside}: {', '.join(useless)} cannot be given with it, {cure}")
+
+
+def words(option: str, text: str) -> tuple[str, ...]:
+    """Words separated by commas, each once.
+
+    Args:
+        option: What they are given by, for the message.
+        text: The words.
+    """
+    found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    if not found:
+        raise InputError(f"{option} {text}: name at least one, several with commas between")
+    return found
+
+
 def whole_numbers(option: str, text: str) -> tuple[int, ...]:
-    """Whole numbers separated by commas."""
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not parts or not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise InputError(f"{option} {text}: must be whole numbers from 1 up, separated by commas, as in 2,8,32")
-    return tuple(int(part) for part in parts)
+    """Whole numbers from 1 on separated by commas, each once, the smallest first.
+
+    Args:
+        option: What they are given by, for the message.
+        text: The numbers.
+    """
+    found = words(option, text)
+    if not all(word.isdecimal() and int(word) > 0 for word in found):
+        raise InputError(f"{option} {text}: must be whole numbers from 1 on, with commas between, as in 2,8,32")
+    return tuple(sorted({int(word) for word in found}))

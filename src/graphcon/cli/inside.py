@@ -5,7 +5,7 @@ from typing import Annotated
 
 import tyro
 
-from graphcon.cli._app import app, check_folder, check_run, console, whole_numbers
+from graphcon.cli._app import app, check_folder, check_heard, check_run, console, whole_numbers, words
 from graphcon.errors import InputError
 
 
@@ -75,13 +75,16 @@ def diagnose(
         check_folder(out)
     if run is not None:
         check_run(run)
-    from graphcon.experiments import diagnose as diagnosing
+        of_models = {"--depths": depths, "--data": data, "--data-root": data_root, "--channels": channels}
+        of_models |= {"--train": train, "--epochs": epochs, "--seed": seed}
+        cure = "a run is measured as it is. Leave that out, or name models with --compare in place of the run"
+        check_heard(diagnose, of_models, f"graphcon diagnose {run}", cure)
+        from graphcon.experiments import diagnose as diagnosing
 
-    if run is not None:
         diagnosing.diagnose_run(run, out, console)
         return
-    names = tuple(name.strip() for name in compare.split(",") if name.strip())
+    names, layers = words("--compare", compare), whole_numbers("--depths", depths)
+    from graphcon.experiments import diagnose as diagnosing
+
     recipe = diagnosing.recipe_for(data, data_root, channels, epochs, seed)
-    diagnosing.diagnose_models(
-        recipe, names, whole_numbers("--depths", depths), train, out or Path("runs/diagnose"), console
-    )
+    diagnosing.diagnose_models(recipe, names, layers, train, out or Path("runs/diagnose"), console)

@@ -32,6 +32,8 @@ def bench(
     """
     if out.is_dir():
         raise InputError(f"--out {out}: is a folder, but a file is needed. Name a file in it, {out / 'bench.json'}")
+    if threads is not None and threads < 1:
+        raise InputError(f"--threads {threads}: must be at least 1")
     check_folder(out.parent)
     from graphcon.experiments.bench_table import show
 

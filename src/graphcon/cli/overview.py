@@ -37,8 +37,6 @@ WORKFLOW = {
     },
 }
 
-#: So often a waiting thread looks whether there is work before it sleeps. GNU OpenMP's own 300,000 hold a core that
-
 
 def show_overview() -> None:
     """The commands, a line each."""

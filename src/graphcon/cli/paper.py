@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import tyro
 
 from graphcon._words import did_you_mean
-from graphcon.cli._app import app, check_folder, console
+from graphcon.cli._app import app, check_folder, check_heard, console, words
 from graphcon.errors import InputError
 
 
@@ -80,11 +80,16 @@ def reproduce(
         hint = did_you_mean(name, NAMES)
         raise InputError(f"{name}: is no table or figure to reproduce.{hint} There are: {', '.join(NAMES)}")
     from graphcon._processes import check_workers
+    from graphcon.experiments.tables import TABLES
 
+    if name not in TABLES:
+        of_tables = {"--budget": budget, "--runs": runs, "--workers": workers, "--only": only, "--at": at}
+        cure = "it trains nothing. Leave that out, or name a table"
+        check_heard(reproduce, of_tables | {"--data-root": data_root}, f"graphcon reproduce {name}", cure)
     check_workers(workers)
     for folder in (out, runs):
         check_folder(folder)
-    rows, columns = (tuple(filter(None, map(str.strip, chosen.split(",")))) for chosen in (only, at))
+    rows, columns = (words(option, text) if text else () for option, text in (("--only", only), ("--at", at)))
     from graphcon.experiments import show_reproduction
 
     return show_reproduction.show(name, budget, out, runs, workers, rows, columns, data_root, console)

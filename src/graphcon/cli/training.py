@@ -5,7 +5,7 @@ from typing import Annotated
 
 import tyro
 
-from graphcon.cli._app import app, check_data, check_folder, console
+from graphcon.cli._app import app, check_data, check_folder, check_heard, console, whole_numbers, words
 from graphcon.training import arguments
 from graphcon.training.config import Metric, Recipe
 
@@ -56,8 +56,10 @@ def register(default: Recipe) -> None:
         if resume is not None:
             from graphcon.training.resume import check_resumed
 
-            given = {"RECIPE": recipe, "--out": out, "--split": split, "--seeds": seeds != 1, "--workers": workers != 1}
-            check_resumed(resume, config, [option for option, value in given.items() if value])
+            of_new_runs = {"RECIPE": recipe, "--out": out, "--split": split, "--seeds": seeds, "--workers": workers}
+            cure = "the run goes on as it began. Leave that out, or start a new run without --resume"
+            check_heard(train, of_new_runs, f"--resume {resume}", cure)
+            check_resumed(resume, config)
         check_data(config.data)
         from graphcon.training import commands
 
@@ -100,10 +102,11 @@ def register(default: Recipe) -> None:
         name = Path(recipe or config.data.name or "own").stem
         place = out or Path("runs") / f"compare-{name}"
         check_folder(place, no_run=True)
+        names, layers = words("--models", models), whole_numbers("--depths", depths)
         check_data(config.data)
         from graphcon.experiments import compare_table
 
-        return compare_table.compare(config, models, depths, seeds, workers, place, console)
+        return compare_table.compare(config, names, layers, seeds, workers, place, console)
 
     @app.command
     def tune(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from graphcon.cli._app import app, check_run, check_tables, console
+from graphcon.cli._app import app, check_heard, check_run, check_tables, console
 from graphcon.data._options import DEFAULT_OPTIONS, TableOptions
 from graphcon.errors import InputError
 
@@ -53,22 +53,31 @@ def data(
         limit: Build only this many images.
         json: Print JSON.
     """
+    building, own = what[:1] == ("build",), (nodes, edges, graphs) != (None, None, None)
+    if building:
+        of_others = {"--nodes": nodes, "--edges": edges, "--graphs": graphs, "--protocol": protocol}
+        of_others |= {"--seed": seed, "--fetch": fetch, "--json": json}
+        check_heard(data, of_others, "graphcon data build", "it is for other data. Leave that out")
+    else:
+        of_builds = {"--out": out, "--adjacency": adjacency, "--workers": workers, "--limit": limit}
+        cure = "it is for a build. Leave that out, or say: graphcon data build mnist-superpixels"
+        check_heard(data, of_builds, " ".join(("graphcon data", *what)), cure)
     table = replace(table, seed=seed)
     if not what:
         check_tables(nodes, edges, graphs, table)
     from graphcon.data import _command
 
-    if what[:1] == ("build",):
+    if building:
         _command.build(what[1:], data_root, out, adjacency, workers, limit, console)
     elif len(what) > 1:
         raise InputError(f"graphcon data {' '.join(what)}: takes one name, or 'build' and a name.")
-    elif what and not what[0].endswith((".npz", ".graphml")) and nodes is None:
+    elif what and not what[0].endswith((".npz", ".graphml")) and not own:
         _command.show_set(what[0], data_root, protocol, table, fetch, console, json)
-    elif what or nodes is not None or edges is not None or graphs is not None:
+    elif what or own:
         from graphcon.data import open_data
 
-        own = open_data(*what, nodes=nodes, edges=edges, graphs=graphs, protocol=protocol, options=table)
-        _command.show_own(*own, console, json)
+        found = open_data(*what, nodes=nodes, edges=edges, graphs=graphs, protocol=protocol, options=table)
+        _command.show_own(*found, console, json)
     else:
         _command.list_all(data_root, console, json)
 

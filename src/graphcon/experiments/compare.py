@@ -3,7 +3,7 @@
 import copy
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ class Row:
     epochs: int
 
 
-def plan(recipe: Recipe, models: list[str], depths: list[int], seeds: int) -> dict[Cell, Recipe]:
+def plan(recipe: Recipe, models: Sequence[str], depths: Sequence[int], seeds: int) -> dict[Cell, Recipe]:
     """The recipe of every cell: the same data, optimiser and epochs for all, and each model's own defaults.
 
     Raises:
@@ -141,7 +141,7 @@ def run_cell(
         recipe: Its recipe.
         out: The folder in which it has its run folder.
         reporter: Makes whom to tell how it goes.
-        threads: How many it takes; those of the recipe by default.
+        threads: How many it takes where the recipe does not say.
     """
     folder = RunFolder(out / cell.name)
     file = folder.path / "compare.json"
@@ -179,7 +179,8 @@ def _row(file: Path) -> Row:
 def _measure(cell: Cell, folder: RunFolder) -> Row:
     trained, metrics = run.load(folder.path), folder.read_json(folder.metrics_file)
     dataset = trained.dataset()
-    batches = Batches(dataset, replace(trained.recipe.data, workers=0), cell.seed, run.make_fabric(trained.recipe))
+    fabric = run.make_fabric(Recipe())  # one processor, where the model is, wherever it was trained
+    batches = Batches(dataset, replace(trained.recipe.data, workers=0), cell.seed, fabric)
     data = _seen(dataset, batches)
     state = last_state(trained.model, data)
     batch, metric = data.get("batch"), metrics["metric"]

@@ -24,6 +24,7 @@ from graphcon.training.config import Recipe
 from graphcon.training.loop import Reporter
 from graphcon.training.metrics import direction, mean_and_sd
 from graphcon.training.progress import BarReporter, show_warnings_plainly
+from graphcon.training.run import check_one_device
 
 #: What is told of every model and depth: the column, its title, and whether it is drawn on a logarithmic scale.
 MEASURES = (
@@ -35,12 +36,20 @@ MEASURES = (
 )
 
 
-def compare(recipe: Recipe, models: str, depths: str, seeds: int, workers: int, out: Path, console: Console) -> int:
+def compare(
+    recipe: Recipe,
+    models: Sequence[str],
+    depths: Sequence[int],
+    seeds: int,
+    workers: int,
+    out: Path,
+    console: Console,
+) -> int:
     """Trains, prints, draws; returns the exit code."""
     show_warnings_plainly()
     check_seeds(seeds)
-    names, layers = _words("--models", models), _numbers("--depths", depths)
-    cells = plan(recipe, names, layers, seeds)
+    check_one_device(recipe)
+    cells = plan(recipe, models, depths, seeds)
     check_workers(workers, len(cells), "More --models, --depths or --seeds make several")
     done: dict[Cell, Row] = {}
     left_out = _left_out(out / "compare.csv", cells)
@@ -57,8 +66,8 @@ def compare(recipe: Recipe, models: str, depths: str, seeds: int, workers: int, 
             console.print("Stopped. Type the same command again to go on", highlight=False)
             return 130
     rows = [done[cell] for cell in cells]
-    _print_table(rows, names, layers, console)
-    _draw(rows, names, layers, out / "compare.png", recipe)
+    _print_table(rows, models, depths, console)
+    _draw(rows, models, depths, out / "compare.png", recipe)
     diverged = [Cell(row.model, row.depth, row.seed).name for row in rows if math.isnan(row.energy)]
     if diverged:
         console.print(f"Diverged, and not in the means: {', '.join(diverged)}", highlight=False)
@@ -100,7 +109,7 @@ def mean_and_spread(rows: Sequence[Row], model: str, depth: int, measure: str) -
     return mean_and_sd(values)[:2]
 
 
-def _print_table(rows: list[Row], models: list[str], depths: list[int], console: Console) -> None:
+def _print_table(rows: list[Row], models: Sequence[str], depths: Sequence[int], console: Console) -> None:
     seeds = len({row.seed for row in rows})
     title = f"{rows[0].metric}, {direction(rows[0].metric)}; mean ± sd over seeds ({seeds}), selected on validation"
     table = titled_table(title, pad_edge=False, padding=(0, 1, 0, 0))
@@ -118,7 +127,7 @@ def _print_table(rows: list[Row], models: list[str], depths: list[int], console:
     console.print(table)
 
 
-def _draw(rows: list[Row], models: list[str], depths: list[int], path: Path, recipe: Recipe) -> None:
+def _draw(rows: list[Row], models: Sequence[str], depths: Sequence[int], path: Path, recipe: Recipe) -> None:
     panels = [
         Panel(
             f"{rows[0].metric} on test data" if name == "test" else title,
@@ -161,20 +170,3 @@ def _progress(console: Console, cells: list[Cell], epochs: int, workers: int) ->
 
 def _title(cell: Cell) -> str:
     return f"{cell.model} at depth {cell.depth}, seed {cell.seed}"
-
-
-def _words(option: str, text: str) -> list[str]:
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if not words:
-        raise InputError(f"{option}: name at least one, several with commas between")
-    twice = [word for word in words if words.count(word) > 1]
-    if twice:
-        raise InputError(f"{option} {text}: names {twice[0]} twice. Name it once; --seeds 5 trains each five times")
-    return words
-
-
-def _numbers(option: str, text: str) -> list[int]:
-    words = _words(option, text)
-    if not all(word.isdecimal() and int(word) > 0 for word in words):
-        raise InputError(f"{option} {text}: must be whole numbers from 1 on, with commas between, e.g. 2,8,32")
-    return sorted({int(word) for word in words})

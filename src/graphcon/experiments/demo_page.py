@@ -38,8 +38,8 @@ def _lead(groups: Groups, rows: Sequence[depth.Row]) -> list[str]:
     left = {name: band.median[-1] / band.median[0] for members in groups.values() for name, band in members.items()}
     told = "; ".join(f"{name}: {_times(value)}" for name, value in left.items())
     sentences = [
-        f"What {energy.LAYERS} layers with random weights leave of the difference between neighbours, the Dirichlet "
-        f"energy behind the first layer, by the median of {energy.DRAWS} draws: {told}."
+        f"What {energy.LAYERS} layers with random weights leave of the Dirichlet energy behind the first layer, the "
+        f"squared difference between neighbours, by the median of {energy.DRAWS} draws: {told}."
     ]
     if rows:
         deepest = max(row.depth for row in rows)

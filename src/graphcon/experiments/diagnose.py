@@ -9,6 +9,7 @@ from rich.table import Table
 
 from graphcon._console import say, titled_table
 from graphcon._files import write_whole
+from graphcon._ranges import check_ranges
 from graphcon.experiments.inside import Inside, compare
 from graphcon.oscillator import GraphCON
 from graphcon.report.figures import stability_map, states_figure
@@ -23,14 +24,20 @@ HEADINGS = ("energy", "relative by degree", "MAD", "effective rank", "state grad
 
 
 def recipe_for(data: str, root: Path | None, channels: int, epochs: int, seed: int) -> Recipe:
-    """The recipe by which models are put side by side: the same for all of them."""
-    return Recipe(
+    """The recipe by which models are put side by side: the same for all of them.
+
+    Raises:
+        InputError: A number is out of its range.
+    """
+    recipe = Recipe(
         data=DataConfig(name=data, root=root, split=seed),
         model=ModelConfig(channels=channels),
         optimizer=OptimizerConfig(lr=0.01, weight_decay=5e-4),
         trainer=TrainerConfig(epochs=epochs, patience=max(epochs // 2, 1)),
         seed=seed,
     )
+    check_ranges(recipe)
+    return recipe
 
 
 def diagnose_run(path: Path, out: Path | None, console: Console) -> None:

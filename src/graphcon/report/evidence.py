@@ -65,9 +65,9 @@ class Evidence:
 
     @property
     def kin(self) -> str:
-        """Equal for runs that differ in seed and split alone."""
+        """Equal for runs that differ in seed and split alone, and in where and how fast they were trained."""
         recipe = self.trained.recipe
-        return recipes.to_toml(replace(recipe, seed=0, data=replace(recipe.data, split=0)))
+        return recipes.to_toml(recipes.essence(replace(recipe, seed=0, data=replace(recipe.data, split=0))))
 
     @cached_property
     def table(self) -> pl.DataFrame:

@@ -128,7 +128,7 @@ def evaluate(
     """Measures a run on its held-out part, or on given tables that hold the target."""
     trained, about, constant = run.load(path), {}, None
     if nodes is None and edges is None and graphs is None:
-        fabric, dataset = run.make_fabric(trained.recipe), trained.dataset()
+        fabric, dataset = run.make_fabric(run.one_device(trained.recipe)), trained.dataset()
         result: dict[str, dict[str, float]] = run.measure(trained.model, dataset, trained.spec, trained.recipe, fabric)
         if not result:
             raise InputError(

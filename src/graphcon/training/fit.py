@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
 
 import torch
 from lightning_fabric import Fabric
@@ -25,6 +24,7 @@ from graphcon.training.interrupt import gently
 from graphcon.training.loop import Fitted, Reporter, fit_loop
 from graphcon.training.loop import evaluate as measure_part
 from graphcon.training.metrics import build_metrics
+from graphcon.training.run import make_fabric
 from graphcon.training.spec import TaskSpec, training_targets
 
 
@@ -101,8 +101,8 @@ def fit(
         "trainer.accelerator": accelerator,
     }
     recipe = recipes.replace(Recipe(), {field: value for field, value in told.items() if value is not None})
+    fabric = make_fabric(recipe)
     folder = None if out is None else _folder(Path(out), model, dataset, recipe)
-    fabric = _fabric(accelerator, precision)
     kept = nullcontext() if folder is None else folder.held()
     with kept, gently(), _own_random_numbers(fabric):
         return fit_loop(model, dataset, TaskSpec.of(dataset), recipe, fabric, folder, reporter)
@@ -139,7 +139,8 @@ def evaluate(
     parts = [name for name, index in dataset.split.parts() if len(index)]
     if part not in parts:
         raise InputError(f"part={part!r}: {dataset.name} has {', '.join(parts)}")
-    fabric, spec = _fabric(accelerator, precision), TaskSpec.of(dataset)
+    where = {"trainer.precision": precision, "trainer.accelerator": accelerator}
+    fabric, spec = make_fabric(recipes.replace(Recipe(), where)), TaskSpec.of(dataset)
     batches = Batches(dataset, DataConfig(batch_size=batch_size), seed, fabric)
     with evaluating(model), _own_random_numbers(fabric):
         return measure_part(fabric.setup_module(model), batches, spec, part, build_metrics(spec).to(fabric.device))
@@ -151,12 +152,6 @@ def _taken(data: GraphDataset | Data | Sequence[Data], split: Split | None, seed
     return (
         _split_anew(data, split) if isinstance(data, GraphDataset) else convert.from_pyg(data, split=split, seed=seed)
     )
-
-
-def _fabric(accelerator: str, precision: str) -> Fabric:
-    fabric = Fabric(accelerator=accelerator, precision=cast(Any, precision), devices=1)
-    fabric.launch()
-    return fabric
 
 
 def _own_random_numbers(fabric: Fabric) -> AbstractContextManager[None]:
@@ -177,7 +172,7 @@ def _split_anew(dataset: GraphDataset, split: Split | None) -> GraphDataset:
 
 def _folder(path: Path, model: Module, dataset: GraphDataset, recipe: Recipe) -> RunFolder:
     """The folder, new or of the very same training: it may go on for longer and elsewhere, not with something else."""
-    same = replace(recipe, trainer=replace(recipe.trainer, epochs=1, patience=0, accelerator="cpu"))
+    same = recipes.essence(replace(recipe, trainer=replace(recipe.trainer, epochs=1, patience=0)))
     parts = [index for _, index in dataset.split.parts()]
     content = [part.numpy().tobytes() for part in (*parts, training_targets(dataset))]
     told = {

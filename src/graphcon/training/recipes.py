@@ -17,6 +17,17 @@ from graphcon.errors import InputError
 from graphcon.training.config import Recipe
 
 _FOLDER = files("graphcon.experiments") / "recipes"
+#: Where and how fast a training is done, and what is told of it: fields that do not change what it comes to.
+INCIDENTAL = (
+    "trainer.accelerator",
+    "trainer.devices",
+    "trainer.threads",
+    "trainer.checkpoint_seconds",
+    "trainer.tensorboard",
+    "model.memory",
+    "data.root",
+    "data.workers",
+)
 
 
 def packaged() -> dict[str, Path]:
@@ -44,7 +55,7 @@ def load(name: str | Path) -> Recipe:
             raise InputError(f"no recipe is called {str(name)!r}.{hint} See: graphcon recipes, or name a .toml file")
         path = known[str(name)]
     try:
-        return from_dict(tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+        return from_toml(path.read_text(encoding="utf-8"), str(path))
     except FileNotFoundError:
         raise InputError(
             f"{path}: there is no such file. Name a .toml file, or a recipe of: graphcon recipes"
@@ -99,6 +110,11 @@ def from_dict(values: dict[str, Any], where: str = "recipe") -> Recipe:
     return recipe
 
 
+def from_toml(text: str, where: str = "recipe") -> Recipe:
+    """The recipe that :func:`to_toml` wrote, or a user."""
+    return from_dict(tomllib.loads(text), where)
+
+
 def to_dict(recipe: Recipe) -> dict[str, Any]:
     """Plain values, without what is None: TOML has no word for it."""
     return _plain(dataclasses.asdict(recipe))
@@ -118,6 +134,15 @@ def changes(before: Recipe, after: Recipe) -> dict[str, tuple[Any, Any]]:
     """What differs: both values by the dotted name of the field, None where it is not set."""
     old, new = flat(before), flat(after)
     return {name: (old.get(name), new.get(name)) for name in old | new if old.get(name) != new.get(name)}
+
+
+def essence(recipe: Recipe) -> Recipe:
+    """What the result of a training depends on: the recipe with all :data:`INCIDENTAL` fields at their defaults."""
+    values = to_dict(recipe)
+    for field in INCIDENTAL:
+        table, name = field.split(".")
+        values[table].pop(name, None)
+    return from_dict(values)
 
 
 def value(recipe: Recipe, field: str) -> Any:

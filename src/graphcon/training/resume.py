@@ -12,43 +12,26 @@ from graphcon.training.own_files import check_unchanged, is_file_name, kept, pla
 _LONGER = ("trainer.epochs", "trainer.patience")
 _FILES = ("data.nodes", "data.edges", "data.graphs")  # to another place: what is in them must be the same
 #: How long, on what, and where the data lie.
-MAY_CHANGE = (
-    *_LONGER,
-    "trainer.accelerator",
-    "trainer.devices",
-    "trainer.threads",
-    "trainer.checkpoint_seconds",
-    "trainer.tensorboard",
-    "model.memory",
-    "data.root",
-    "data.workers",
-    *_FILES,
-)
+MAY_CHANGE = (*_LONGER, *recipes.INCIDENTAL, *_FILES)
 
 
-def check_resumed(run: Path, recipe: Recipe, useless: Sequence[str] = ()) -> None:
+def check_resumed(run: Path, recipe: Recipe) -> None:
     """Refuses to go on with a run under other settings than its own, before anything is written.
 
     Args:
         run: The run folder.
         recipe: What it is to go on with.
-        useless: Options that were given and say nothing about a run that is there.
 
     Raises:
         InputError: There is no run, it would become another one, or its data have changed.
     """
     before = recipes.load(recipes.of_run(run, "--resume"))
-    if useless:
-        raise InputError(
-            f"--resume {run}: {', '.join(useless)} cannot be given with it, the run goes on as it began. "
-            "Leave it out, or start a new run without --resume"
-        )
     if recipe.trainer.epochs < before.trainer.epochs:
         raise InputError(
             f"--resume {run}: trainer.epochs = {recipe.trainer.epochs}, but the run has {before.trainer.epochs}, and "
             "can only have more. Start a new run with --out"
         )
-    changes = _changes(before, recipe, MAY_CHANGE)
+    changes = _changes(before, recipe, (*_LONGER, *_FILES))
     if changes:
         told = ", ".join(f"{name} = {new!r} (it has {old!r})" for name, (old, new) in changes.items())
         raise InputError(
@@ -71,8 +54,7 @@ def check_same(run: Path, recipe: Recipe) -> None:
     if not (run / "recipe.toml").exists():
         return
     before, files = recipes.load(run / "recipe.toml"), kept(run)
-    fixed = _LONGER if files else (*_LONGER, *_FILES)
-    if _changes(placed(before), placed(recipe), [name for name in MAY_CHANGE if name not in fixed]):
+    if _changes(placed(before), placed(recipe), _FILES if files else ()):
         raise InputError(
             f"--out {run.parent}: {run.name} was trained there with other settings. "
             "Name another folder, or delete this one"
@@ -81,7 +63,8 @@ def check_same(run: Path, recipe: Recipe) -> None:
 
 
 def _changes(before: Recipe, after: Recipe, allowed: Sequence[str]) -> dict[str, tuple[Any, Any]]:
-    found = recipes.changes(before, after)
+    """What differs of the essence, but for some fields."""
+    found = recipes.changes(recipes.essence(before), recipes.essence(after))
     if is_file_name(before.data.name) and is_file_name(after.data.name):
         found.pop("data.name", None)
     # A table may lie elsewhere, but there is none more and none less.

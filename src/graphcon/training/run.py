@@ -121,7 +121,7 @@ def finish(
     Args:
         recipe: The recipe.
         out: The run folder.
-        threads: How many it takes; those of the recipe by default.
+        threads: How many it takes where the recipe does not say.
         reporter: Makes whom to tell how it goes.
 
     Returns:
@@ -130,7 +130,7 @@ def finish(
     folder = RunFolder(out)
     if (ended := folder.finished()) is not None:
         return ended
-    placed = replace(recipe, trainer=replace(recipe.trainer, threads=threads or recipe.trainer.threads))
+    placed = replace(recipe, trainer=replace(recipe.trainer, threads=recipe.trainer.threads or threads))
     return train(placed, out, resume=folder.recipe_file.exists(), reporter=reporter)
 
 
@@ -147,6 +147,22 @@ def make_fabric(recipe: Recipe) -> Fabric:
     if not fabric.is_global_zero:
         leave_with_parent()
     return fabric
+
+
+def check_one_device(recipe: Recipe) -> None:
+    """Refuses several devices where there are several trainings: each process of a training repeats its command."""
+    if recipe.trainer.devices > 1:
+        raise InputError(
+            f"--devices {recipe.trainer.devices}: is for a single training, and there are several. Say --devices 1; "
+            "--workers 2 trains two at a time"
+        )
+
+
+def one_device(recipe: Recipe) -> Recipe:
+    """The recipe for this process alone: on one device, and on the processor where the recipe's own is not there."""
+    lacking = {"cuda": not torch.cuda.is_available(), "mps": not torch.backends.mps.is_available()}
+    accelerator = "cpu" if lacking.get(recipe.trainer.accelerator) else recipe.trainer.accelerator
+    return replace(recipe, trainer=replace(recipe.trainer, devices=1, accelerator=accelerator))
 
 
 def measure(

@@ -31,6 +31,7 @@ def train(
     recipe: Recipe, name: str, out: Path | None, splits: list[int], seeds: int, workers: int, console: Console
 ) -> int:
     """Trains what is missing of the runs and tells their mean; returns the exit code."""
+    run.check_one_device(recipe)
     several = {
         f"split-{split}-seed-{seed}": replace(recipe, data=replace(recipe.data, split=split), seed=seed)
         for split in splits

@@ -11,6 +11,7 @@ import torch
 from graphcon._processes import Processes, threads_each
 from graphcon._words import shown
 from graphcon.training import metrics as measures
+from graphcon.training.progress import show_warnings_plainly
 from graphcon.training.trials import Ended, Stop, Trials
 
 #: The settings of trials, by their numbers.
@@ -73,18 +74,21 @@ class Team:
 
 @contextmanager
 def team(trials: Trials, workers: int, tell: Tell | None = None) -> Iterator[Team]:
-    """Yields who trains the trials.
+    """Yields who trains the trials, on the threads of the recipe where it says how many.
 
     Args:
         trials: What a trial is.
         workers: Number of processes; with one it is this one.
         tell: Whom to tell of every trial, where there are several.
     """
+    threads = trials.recipe.trainer.threads
     if workers == 1:
+        if threads is not None:
+            torch.set_num_threads(threads)
         yield Team(trials, None, 1, tell)
         return
     with Processes(workers) as processes:
-        yield Team(trials, processes, threads_each(workers), tell)
+        yield Team(trials, processes, threads or threads_each(workers), tell)
 
 
 def study_of(trials: Trials, known: Sequence[Any], sampler: Any = None) -> Any:
@@ -127,11 +131,17 @@ def _trials(told: bytes) -> Trials:
 
 
 def _ended(told: bytes, threads: int, changes: dict[str, Any], known: Sequence[Any]) -> Ended:
-    torch.set_num_threads(threads)
+    _begin(threads)
     trials = _trials(told)
     return trials.ended(changes, "", _by_the_median(trials, known))
 
 
 def _once_more(told: bytes, threads: int, changes: dict[str, Any]) -> float | None:
-    torch.set_num_threads(threads)
+    _begin(threads)
     return _trials(told).once_more(changes, "")
+
+
+def _begin(threads: int) -> None:
+    """The first thing that a process does with a trial."""
+    torch.set_num_threads(threads)
+    show_warnings_plainly()

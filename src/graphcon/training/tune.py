@@ -14,6 +14,7 @@ from graphcon.training.batches import mix
 from graphcon.training.config import Recipe
 from graphcon.training.folder import RunFolder
 from graphcon.training.loop import Reporter
+from graphcon.training.run import check_one_device
 from graphcon.training.search_space import Range, check_networks, own_settings, space_of, usual_search
 from graphcon.training.team import Team, Tell, direction, study_of, team
 from graphcon.training.trials import Ended, Trials
@@ -76,6 +77,7 @@ def tune(
         workers: Number of processes: so many trials are trained at a time, and drawn independently.
         tell: Told a line about every trial that has ended, where there are several processes.
     """
+    check_one_device(recipe)
     for option, number in (("--trials", trials), ("--finalists", finalists)):
         if number < 1:
             raise InputError(f"{option} {number}: must be at least 1")
@@ -144,15 +146,15 @@ def _done(journal: Any) -> dict[int, Any]:
 
 def _check_same(journal: Any, trained: Trials, out: Path) -> None:
     """Refuses to go on with a search for something else: values of different trainings cannot be compared."""
-    recipe = trained.recipe
-    anywhere = replace(recipe, data=replace(recipe.data, root=None), trainer=replace(recipe.trainer, threads=None))
     told = {
-        "settings": recipes.to_toml(anywhere),
+        "settings": recipes.to_toml(recipes.essence(trained.recipe)),
         "splits": list(trained.splits),
         "seeds": trained.seeds,
         "metric": trained.metric,
     }
-    before = journal.user_attrs.get("told", told)
+    before = dict(journal.user_attrs.get("told", told))
+    if "settings" in before:  # an older search kept more than the essence
+        before["settings"] = recipes.to_toml(recipes.essence(recipes.from_toml(before["settings"], str(out))))
     changed = [what for what in told if before.get(what, told[what]) != told[what]]
     if changed:
         raise InputError(
