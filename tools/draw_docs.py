@@ -4,10 +4,13 @@
 """
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from graphcon.experiments import diagnose, inside
+from graphcon.experiments import diagnose
+from graphcon.experiments.inside import look_inside
 from graphcon.report import stability_map, states_figure
+from graphcon.training.load_data import load_dataset
 
 OUT = Path(__file__).resolve().parent.parent / "docs/figures"
 MODELS, DEPTH = ("gcn", "gat", "graphcon-gcn"), 32
@@ -15,7 +18,9 @@ MODELS, DEPTH = ("gcn", "gat", "graphcon-gcn"), 32
 
 def main() -> int:
     recipe = diagnose.recipe_for("cora", None, channels=32, epochs=1, seed=0)
-    found = {one.model: one.table for one in inside.compare(recipe, MODELS, (DEPTH,), train=False)}
+    dataset, _ = load_dataset(recipe.data)
+    deep = [replace(recipe, model=replace(recipe.model, name=name, steps=DEPTH)) for name in MODELS]
+    found = {one.model.name: look_inside(one, dataset).table for one in deep}
     states_figure(found, OUT / "states.png", f"{DEPTH} layers with random weights on Cora, step by step")
 
     settings = {

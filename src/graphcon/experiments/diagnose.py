@@ -1,6 +1,7 @@
 """The work behind `graphcon diagnose`: a run from the inside, or several models side by side."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,12 +11,13 @@ from rich.table import Table
 from graphcon._console import say, titled_table
 from graphcon._files import write_whole
 from graphcon._ranges import check_ranges
-from graphcon.experiments.inside import Inside, compare
+from graphcon.experiments.inside import Inside, look_inside
 from graphcon.oscillator import GraphCON
 from graphcon.report.figures import stability_map, states_figure
 from graphcon.report.inside import table_of
 from graphcon.training import run
 from graphcon.training.config import DataConfig, ModelConfig, OptimizerConfig, Recipe, TrainerConfig
+from graphcon.training.load_data import load_dataset
 from graphcon.training.progress import reporting, show_warnings_plainly
 
 #: The columns a terminal shows.
@@ -66,11 +68,13 @@ def diagnose_models(
     """Puts models side by side at every depth, and draws what is inside."""
     show_warnings_plainly()
     found: list[Inside] = []
+    dataset, _ = load_dataset(recipe.data)
     with reporting(console) as make:
         for depth in depths:
             for model in models:
                 bar = make(f"{model} {depth}", recipe.trainer.epochs) if train else None
-                found += compare(recipe, (model,), (depth,), train, bar)
+                one = replace(recipe, model=replace(recipe.model, name=model, steps=depth))
+                found.append(look_inside(one, dataset, train, bar))
     everything = pl.concat([inside.labelled() for inside in found], how="diagonal")
     numbers, steps, ends = _write(everything, out / "diagnostics.csv"), out / "steps.png", out / "depths.png"
     weights = "after training" if train else "with random weights"
