@@ -70,5 +70,11 @@ def test_a_layer_that_does_not_tell_its_width_needs_an_example():
         check_coupling(GINEConv(Linear(4, 4)))
 
 
+@pytest.mark.parametrize("layer", ["gcn", [GCNConv(4, 4)]])
+def test_what_is_no_layer_is_refused(layer):
+    with pytest.raises(TypeError, match="must be a single layer"):
+        check_coupling(layer)
+
+
 def test_a_layer_of_doubles_is_given_doubles():
     assert check_coupling(GCNConv(4, 4).double()).passed

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GMMConv, LGConv
-from torch_geometric.utils import softmax
+from torch_geometric.utils import remove_self_loops, softmax
 
 from graphcon import GraphCON, check_coupling, couplings
 from graphcon.couplings import (
@@ -27,6 +27,15 @@ OWN = [DotProductConv(8, 8), GatedGCNConv(8, 8), MoNetConv(8, 8), SplineConv(8, 
 def test_our_own_layers_are_good_couplings(layer):
     report = check_coupling(layer)
     assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("layer", OWN, ids=str)
+def test_our_own_layers_take_a_sparse_adjacency_as_pygs_do(layer):
+    x, edge_index = torch.randn(20, 8), remove_self_loops(random_graph(20, 60).unique(dim=1))[0]
+    adjacency = torch.sparse_coo_tensor(edge_index.flip(0), torch.ones(edge_index.size(1)), (20, 20)).to_sparse_csr()
+    network = GraphCON(layer, 2).eval()
+    with torch.no_grad():
+        torch.testing.assert_close(network(x, adjacency), network(x, edge_index))
 
 
 @pytest.mark.parametrize("add_self_loops", [True, False])

@@ -64,11 +64,27 @@ def test_it_stands_where_pygs_gcn_stood():
 @pytest.mark.parametrize("norm", [None, "BatchNorm", "batch_norm", "LayerNorm", "layer_norm"])
 def test_it_takes_the_arguments_of_pygs_gcn_that_ask_for_nothing(norm: str | None):
     options = {"act": "leaky_relu", "act_kwargs": {"negative_slope": 0.3}, "act_first": False, "norm": norm}
-    options |= {"norm_kwargs": None, "jk": None}
+    options |= {"norm_kwargs": None, "jk": "last"}
     data = _data()
     for build in (GCN, GraphCONNet):
         assert build(FEATURES, 16, 4, 3, **options)(data.x, data.edge_index).shape == (NODES, 3)
     assert GraphCONNet(FEATURES, 16, 4, 3, **options).oscillator.act.negative_slope == 0.3
+
+
+def test_a_module_given_as_norm_is_copied_for_every_step():
+    norm = BatchNorm1d(8, momentum=0.3)
+    model = GraphCONNet(FEATURES, 8, 3, 2, norm=norm)
+    norms = [module for module in model.modules() if isinstance(module, BatchNorm1d)]
+    assert len({id(module) for module in (norm, *norms)}) == 4
+    assert all(module.momentum == 0.3 for module in norms)
+
+
+def test_features_and_batches_of_another_kind_are_refused_in_words():
+    model, data = GraphCONNet(FEATURES, 8, 2, 3, task="graph"), _data()
+    with pytest.raises(ValueError, match=r"x has shape \[5\], but must have shape \[nodes, 5\]"):
+        model(data.x[0], data.edge_index)
+    with pytest.raises(TypeError, match="batch is torch.bool"):
+        model(data.x, data.edge_index, batch=torch.ones(NODES, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("option", [{"jk": "cat"}, {"norm_kwargs": {"eps": 0.1}}, {"act_first": True}])

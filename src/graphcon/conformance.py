@@ -73,6 +73,8 @@ def check_coupling(
 
         print(graphcon.check_coupling(MyConv(16, 16)))
     """
+    if not isinstance(layer, Module):
+        raise TypeError(f"layer={layer!r}: must be a single layer, such as GCNConv(16, 16)")
     layer = deepcopy(layer)
     example = Example.of(layer, x, args, kwargs)
     shape = _run("shape", lambda: _shape(layer, example))

@@ -9,6 +9,8 @@ from torch_geometric.nn.conv import MessagePassing
 from torch_geometric.typing import OptTensor
 from torch_geometric.utils import add_remaining_self_loops, softmax
 
+from graphcon.couplings._adjacency import edges_of
+
 
 class DotProductConv(MessagePassing):
     r"""The transformer attention of the paper's GraphCON-Tran: scaled dot products over the 1-neighbourhood.
@@ -77,7 +79,7 @@ class DotProductConv(MessagePassing):
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         """Runs the layer on ``x [nodes, in_channels]`` and ``edge_index [2, edges]``."""
         value = x if self.lin_value is None else self.lin_value(x)
-        edge_index, attention = self.attention(x, edge_index)
+        edge_index, attention = self.attention(x, edges_of(edge_index))
         out = self.propagate(edge_index, value=value, attention=attention, size=(x.size(0), x.size(0)))
         return out if self.bias is None else out + self.bias
 

@@ -3,6 +3,7 @@ from typing import cast
 from torch import Tensor
 from torch_geometric.nn.conv import GMMConv
 
+from graphcon.couplings._adjacency import edges_of
 from graphcon.couplings._coordinates import given_or_degrees
 
 
@@ -25,4 +26,5 @@ class MoNetConv(GMMConv):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Tensor:
         """Runs the layer; ``edge_attr [edges, dim]`` are the pseudo-coordinates."""
+        edge_index = edges_of(edge_index)
         return cast(Tensor, super().forward(x, edge_index, given_or_degrees(self, x, edge_index, edge_attr)))

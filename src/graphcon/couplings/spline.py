@@ -6,6 +6,7 @@ from torch.nn import Linear, Module, Parameter
 from torch_geometric.nn import inits
 from torch_geometric.utils import degree
 
+from graphcon.couplings._adjacency import edges_of
 from graphcon.couplings._coordinates import given_or_degrees
 
 
@@ -58,6 +59,7 @@ class SplineConv(Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Tensor:
         """Runs the layer; ``edge_attr [edges, dim]`` are the pseudo-coordinates."""
+        edge_index = edges_of(edge_index)
         share, point = self.basis(given_or_degrees(self, x, edge_index, edge_attr))
         count = degree(edge_index[1], x.size(0), dtype=x.dtype).clamp(min=1).unsqueeze(-1)
         # All features of one grid point side by side: a single product with all weights.

@@ -227,7 +227,7 @@ def _fitting(layer: Any, channels: int) -> Module:
 def _check_batch(batch: Any, x: Tensor) -> None:
     if batch is None or torch.compiler.is_compiling():
         return
-    if not isinstance(batch, Tensor) or batch.is_floating_point():
+    if not isinstance(batch, Tensor) or batch.is_floating_point() or batch.dtype is torch.bool:
         told = f"is {batch.dtype}" if isinstance(batch, Tensor) else f"is a {type(batch).__name__}"
         raise TypeError(f"batch {told}, but must be a torch.int64 tensor with the graph of every node")
     if batch.shape != x.shape[:1]:

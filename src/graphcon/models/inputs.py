@@ -81,6 +81,8 @@ def check_inputs(encoder: InputEncoder, x: Any, categories: Any) -> None:
 def _check_numbers(x: Any, lin: Linear) -> None:
     if not isinstance(x, Tensor):
         raise TypeError(f"x is a {type(x).__name__}, but must be a tensor of shape [nodes, {lin.in_channels}]")
+    if x.dim() != 2:
+        raise ValueError(f"x has shape {list(x.shape)}, but must have shape [nodes, {lin.in_channels}]")
     if not x.is_floating_point():
         raise TypeError(f"x is {x.dtype}, but features are real numbers: use x.float()")
     own = lin.weight.dtype

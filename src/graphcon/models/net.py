@@ -45,9 +45,9 @@ class GraphCONNet(GraphNet):
             name. (default: :obj:`True`)
         residual (bool, optional): Adds a linear map of the state inside the activation,
             :math:`\sigma(F(X) + X R)`. Not in the paper's equation. (default: :obj:`False`)
-        norm (str, optional): What normalises the argument of the activation, every step for itself: :obj:`"batch"` or
-            :obj:`"layer"`, also as PyG names them, :obj:`"none"` for nothing. Not in the paper's
-            equation. (default: :obj:`None`)
+        norm (str or Module, optional): What normalises the argument of the activation, every step for itself:
+            :obj:`"batch"` or :obj:`"layer"`, also as PyG names them, :obj:`"none"` for nothing, or a module of which
+            every step has its own copy. Not in the paper's equation. (default: :obj:`None`)
         source (float, optional): Adds :math:`\beta X_0` inside the activation, :math:`\beta` learned from this value
             on. Not in the paper's equation. (default: none)
         start (str, optional): How the weights of the coupling start: :obj:`"random"`, as the layer has it, or as a
@@ -84,7 +84,7 @@ class GraphCONNet(GraphNet):
         readout: str = "mean",
         shared: bool = True,
         residual: bool = False,
-        norm: str | None = None,
+        norm: str | Module | None = None,
         source: float | None = None,
         start: str = "random",
         input_dropout: float | None = None,
@@ -166,5 +166,6 @@ _OF_PYG = {
 def _drop_what_pyg_leaves_out(options: dict[str, Any]) -> None:
     """Takes arguments of PyG's models out of the coupling's where they ask for nothing, and refuses them elsewhere."""
     for name, cure in _OF_PYG.items():
-        if value := options.pop(name, None):
+        value = options.pop(name, None)
+        if value and (name, value) != ("jk", "last"):
             raise ValueError(f"{name}={value!r}: {cure}")
