@@ -107,6 +107,34 @@ def test_a_bare_layer_of_oscillators_is_a_model_too(data):
     assert len(gradient_norms(layer, data, lambda out: out.square().sum())) > 0
 
 
+def test_oscillators_around_oscillators_are_given_the_graph(data):
+    layer = GraphCON(GraphCON(GCNConv(IN, IN), 2), 3)
+    table = trajectory_table(layer, data, lambda out: out.square().sum())
+    assert len(table) == 4
+    assert (table["state_gradient"] > 0).all()
+
+
+@pytest.mark.parametrize("build", [lambda: models.GCN(IN, HIDDEN, 3, CLASSES), MODELS["oscillators"]])
+def test_a_compiled_model_is_looked_at_as_the_model_it_was(build, data):
+    model = build()
+    compiled = torch.compile(model, backend="eager")
+    assert trajectory_table(compiled, data, loss_on(data)).equals(trajectory_table(model, data, loss_on(data)))
+
+
+def test_a_model_that_calls_its_oscillators_twice_is_refused_by_name(data):
+    class Twice(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.core = GraphCON(GCNConv(IN, IN), 3)
+
+        def forward(self, x, edge_index):
+            return self.core(self.core(x, edge_index), edge_index)
+
+    for look in (trajectory_table, lambda *given: gradient_norms(*given, lambda out: out.sum())):
+        with pytest.raises(ValueError, match="calls its GraphCON more than once.*one call by itself"):
+            look(Twice(), data)
+
+
 def test_a_core_that_only_has_a_trajectory_is_asked_for_it(data):
     class Rival(torch.nn.Module):
         def __init__(self):

@@ -9,7 +9,9 @@ from torch_geometric.data import HeteroData
 from torch_geometric.nn import GCNConv, SAGEConv, Sequential, to_hetero
 from torch_geometric.utils import k_hop_subgraph
 
+import graphcon
 from graphcon import GraphCON, kernels
+from graphcon.diagnostics import trajectory_table
 from graphcon.models import GraphCONNet
 
 from graphs import random_graph
@@ -57,6 +59,16 @@ def test_kinds_of_nodes_and_edges_become_one_graph():
     exec(HETERO, names)
     assert names["out"].shape == (12, 64)
     assert names["layer"].coupling.weight.size(0) == 2
+
+
+def test_the_one_graph_of_all_kinds_is_trained_and_looked_at():
+    hetero = _hetero()
+    names = {"hetero": hetero, "GraphCON": GraphCON}
+    exec(HETERO, names)
+    graph, layer = names["graph"], names["layer"]
+    graph.y = torch.randn(12, 64)
+    assert graphcon.fit(layer, graph, epochs=1).epochs == 1
+    assert len(trajectory_table(layer, graph)) == layer.steps + 1
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.datasets import KarateClub
 from torch_geometric.io import read_npz
 from torch_geometric.loader import DataLoader
@@ -163,6 +163,107 @@ def test_whole_numbers_below_zero_are_values_where_the_kind_says_so():
     assert sum(len(index) for _, index in dataset.split.parts()) == 10
     assert dataset.data.y.tolist() == list(range(-5, 5))
     assert graph.y.dtype == torch.int64
+
+
+def _graphs(*targets) -> list[Data]:
+    return [Data(x=torch.randn(4, 3), edge_index=torch.tensor([[0], [1]]), y=y) for y in targets]
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "dtype"),
+    [
+        (lambda n: torch.tensor(n % 2), "classification", torch.int64),
+        (lambda n: n % 2, "classification", torch.int64),
+        (lambda n: bool(n % 2), "classification", torch.int64),
+        (lambda n: torch.tensor([n % 2], dtype=torch.int32), "classification", torch.int64),
+        (lambda n: torch.tensor([n % 2 == 0]), "classification", torch.int64),
+        (lambda n: np.int16(n % 2), "classification", torch.int64),
+        (lambda n: torch.tensor(n / 3), "regression", torch.float32),
+        (lambda n: n / 3, "regression", torch.float32),
+        (lambda n: torch.tensor([[n % 2, 1, 0]], dtype=torch.uint8), "multilabel", torch.float32),
+    ],
+)
+def test_a_graph_may_have_its_target_as_any_number(make, kind, dtype):
+    graphs = _graphs(*map(make, range(20)))
+    dataset = convert.from_pyg(graphs)
+    assert (dataset.task, dataset.kind) == ("graph", kind)
+    for number, graph in enumerate(dataset.graphs):
+        assert graph.y.dtype == dtype
+        assert torch.equal(graph.y, torch.as_tensor(make(number)).to(dtype).reshape(graph.y.shape))
+        assert graph.y.size(0) == 1
+    assert type(graphs[0].y) is type(make(0))
+
+
+def test_classes_of_nodes_may_be_of_any_whole_type():
+    graph = Data(x=torch.randn(20, 3), edge_index=torch.tensor([[0], [1]]), y=torch.arange(20) % 2)
+    expected = convert.from_pyg(graph).split
+    for dtype in (torch.bool, torch.uint8, torch.int32):
+        dataset = convert.from_pyg(graph.clone().update({"y": graph.y.to(dtype)}))
+        assert (dataset.kind, dataset.num_outputs, dataset.data.y.dtype) == ("classification", 2, torch.int64)
+        assert torch.equal(dataset.split.train, expected.train)
+
+
+def test_whole_zeros_and_ones_in_several_columns_are_labels_and_other_numbers_are_refused():
+    graph = Data(x=torch.randn(20, 3), edge_index=torch.tensor([[0], [1]]), y=torch.randint(2, (20, 4)))
+    dataset = convert.from_pyg(graph)
+    assert (dataset.kind, dataset.num_outputs, dataset.data.y.dtype) == ("multilabel", 4, torch.float32)
+    graph.y[3, 1] = 7
+    with pytest.raises(InputError, match=r"y has 4 columns of whole numbers up to 7\. .*y\.float\(\)"):
+        convert.from_pyg(graph)
+
+
+def test_a_mask_without_columns_belongs_to_every_split():
+    train, val = torch.zeros(12, 3, dtype=torch.bool), torch.zeros(12, 3, dtype=torch.bool)
+    for column in range(3):
+        train[column, column], val[column + 3, column] = True, True
+    graph = Data(x=torch.randn(12, 3), edge_index=torch.tensor([[0], [1]]), y=torch.arange(12) % 2)
+    graph.update({"train_mask": train, "val_mask": val, "test_mask": torch.arange(12) > 7})  # as WikiCS has them
+    split = convert.from_pyg(graph, seed=2).split
+    assert [part.tolist() for _, part in split.parts()] == [[2], [5], [8, 9, 10, 11]]
+    for mask in (graph.test_mask[:5], val[:, :2]):
+        with pytest.raises(InputError, match=r"test_mask: has shape .* must have \[12\] or \[12, 3\]"):
+            convert.from_pyg(graph.clone().update({"test_mask": mask}))
+
+
+def test_nodes_of_a_part_without_a_target_are_refused():
+    graph = Data(x=torch.randn(12, 3), edge_index=torch.tensor([[0], [1]]), y=torch.arange(12) % 2)
+    for number, part in enumerate(("train", "val", "test")):
+        graph[f"{part}_mask"] = torch.arange(12) // 4 == number
+    for missing, y in ((-1, graph.y.clone()), ("nan", torch.rand(12))):
+        y[5] = float(missing) if missing == "nan" else missing
+        with pytest.raises(InputError, match=rf"y\[5\] = {missing}: is no target, but node 5 is in val.*val_mask"):
+            convert.from_pyg(graph.clone().update({"y": y}))
+
+
+@pytest.mark.parametrize(
+    ("source", "cure"),
+    [
+        (DataLoader(_graphs(0, 1)), "is a DataLoader.*loader.dataset"),
+        (Batch.from_data_list(_graphs(torch.tensor([0]), torch.tensor([1]))), r"is a Batch.*batch.to_data_list\(\)"),
+        (HeteroData(), r"is a HeteroData.*to_homogeneous\(\)"),
+        ([], "holds no graph"),
+    ],
+)
+def test_graphs_in_another_form_are_refused_with_the_way_to_them(source, cure):
+    with pytest.raises(InputError, match=cure):
+        convert.from_pyg(source)
+
+
+def test_targets_of_another_length_are_refused():
+    with pytest.raises(InputError, match=r"y has shape \[3\]\. .*y\.view\(1, -1\) has, or a row for each of the 4"):
+        convert.from_pyg(_graphs(torch.rand(3))[0])
+    with pytest.raises(InputError, match=r"graph 1: y has shape \[3\]\. It must have a row for each of the 4 nodes"):
+        convert.from_pyg(_graphs(torch.rand(4), torch.rand(3)))
+    with pytest.raises(InputError, match="y is a str"):
+        convert.from_pyg(_graphs("red"))
+
+
+@pytest.mark.parametrize("what", ["edge_weight", "edge_attr"])
+def test_numbers_of_edges_must_be_finite(what):
+    (graph,) = _graphs(torch.arange(4) % 2)
+    graph[what] = torch.tensor([float("nan")])
+    with pytest.raises(InputError, match=rf"{what}\[0\]: must be a finite number"):
+        convert.from_pyg(graph)
 
 
 def test_bad_pyg_graphs_are_refused():

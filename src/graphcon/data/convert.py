@@ -6,18 +6,20 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch.utils.data import DataLoader
+from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.utils import is_undirected, to_undirected
 
+from graphcon._words import counted
 from graphcon.data import splits
 from graphcon.data._dataset import GraphDataset, has_target
-from graphcon.data._kinds import Kind, Task
+from graphcon.data._kinds import PARTS, Kind, Task
 from graphcon.data._options import TableOptions
 from graphcon.data._split import Split
 from graphcon.data._statistics import joined
@@ -48,8 +50,8 @@ def from_pyg(
     Args:
         source: One graph, or many.
         task: Whether nodes or graphs have targets; by default nodes if there are as many in ``y`` as nodes.
-        kind: Kind of the target; by default integers are classes, floating-point zeros and ones in several
-            columns are labels, other numbers are values.
+        kind: Kind of the target; by default zeros and ones in several columns are labels, other integers are
+            classes, other numbers are values.
         split: The split; by default the masks of a single graph, a column of them by `seed` where there are
             several, and otherwise a random one.
         seed: Of the split.
@@ -57,22 +59,27 @@ def from_pyg(
         val: Share of its validation part.
         name: What the set calls itself.
     """
-    graphs: Sequence[Data] = [source] if isinstance(source, Data) else source
-    if len(graphs) == 0:
-        raise InputError(f"{name}: holds no graph.")
-    for place, data in enumerate(graphs):
-        _check_graph(data, f"{name}, graph {place}" if len(graphs) > 1 else name)
-    first = graphs[0]
-    assert isinstance(first.y, Tensor)
+    graphs = _graphs_of(source, name)
+    names = [f"{name}, graph {place}" if len(graphs) > 1 else name for place in range(len(graphs))]
+    found = [_checked(data, named) for data, named in zip(graphs, names, strict=True)]
+    targets = [target for target, _, _ in found]
+    if any(changed for _, _, changed in found):
+        graphs = [_with_targets(data, target) for data, target in zip(graphs, targets, strict=True)]
+    first, nodes = graphs[0], found[0][1]
     if task is None:
-        task = "node" if first.y.size(0) == first.num_nodes and (len(graphs) == 1 or first.num_nodes != 1) else "graph"
-    y = torch.cat([data.y for data in graphs if isinstance(data.y, Tensor)])
-    kind = kind or _kind_of(y)
+        task = "node" if len(targets[0]) == nodes and (len(graphs) == 1 or nodes != 1) else "graph"
+    for (target, nodes, _), named in zip(found, names, strict=True):
+        _check_rows(target, task, nodes, named)
+    y = torch.cat(targets)
+    kind = kind or _kind_of(y, name)
     if kind == "classification" and y.dim() == 2 and y.size(1) == 1:  # as in OGB
         graphs, y = [_with_targets(data, cast(Tensor, data.y).view(-1)) for data in graphs], y.view(-1)
     if kind != "classification" and not y.is_floating_point():  # of integers, one below 0 would be no target
         graphs, y = [_with_targets(data, cast(Tensor, data.y).float()) for data in graphs], y.float()
     num_outputs = int(y.max()) + 1 if kind == "classification" else (y.size(1) if y.dim() > 1 else 1)
+    split = split or _split_of(graphs, task, kind, y, seed, train, val, name)
+    if split.unit == "node":
+        _check_labelled(split, y, name)
     edge_index, num_nodes = joined(graphs)
     directed = not is_undirected(edge_index, num_nodes=num_nodes)
     x, edge_attr = first.x, first.edge_attr
@@ -90,10 +97,43 @@ def from_pyg(
         num_categories=sizes,
         edge_dim=0 if edge_categorical else edge_width,
         num_edge_categories=_sizes([data.edge_attr for data in graphs]) if edge_categorical else (),
-        split=split or _split_of(graphs, task, kind, y, seed, train, val),
+        split=split,
         directed=directed,
         notes=count_edges(name, num_nodes, edge_index.numpy(), "with direction" if directed else "both ways"),
     )
+
+
+def _graphs_of(source: Any, name: str) -> Sequence[Data]:
+    """The graphs of a source; what holds them in another form is refused with the way to them."""
+    cures = {
+        DataLoader: "give its graphs, loader.dataset: training makes batches by itself",
+        Batch: "give its graphs, batch.to_data_list(): training makes batches by itself",
+        HeteroData: "make the kinds of nodes and edges one graph, hetero.to_homogeneous()",
+    }
+    for kind, cure in cures.items():
+        if isinstance(source, kind):
+            raise InputError(f"{name}: is a {kind.__name__}, but must be one graph or a list of graphs: {cure}.")
+    graphs: Sequence[Data] = [source] if isinstance(source, Data) else source
+    if len(graphs) == 0:
+        raise InputError(f"{name}: holds no graph.")
+    return graphs
+
+
+def _checked(data: Data, name: str) -> tuple[Tensor, int, bool]:
+    """The targets of a graph that can be used, its number of nodes, and whether the targets have another form in it."""
+    _check_graph(data, name)
+    target = _target_of(data, name)
+    return target, int(data.num_nodes or 0), target is not data.y
+
+
+def _target_of(data: Data, name: str) -> Tensor:
+    """The targets as a tensor with a row for each: classes as 64-bit integers, a graph's own number as one row."""
+    try:
+        y = torch.as_tensor(data.y)
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(f"{name}: y is a {type(data.y).__name__}. It must be a tensor or a number.") from None
+    y = y if y.is_floating_point() else y.long()
+    return y.reshape(1) if y.dim() == 0 else y
 
 
 def _with_targets(data: Data, y: Tensor) -> Data:
@@ -254,20 +294,46 @@ def _sparse_rows(
 def _check_graph(data: Data, name: str) -> None:
     if data.edge_index is None or data.y is None:
         raise InputError(f"{name}: has no {'edge_index' if data.edge_index is None else 'y'}. It must have both.")
-    if data.x is not None and data.x.is_floating_point() and not data.x.isfinite().all():
-        row, column = (~data.x.isfinite()).nonzero()[0].tolist()
-        raise InputError(f"{name}, x[{row}, {column}]: must be a finite number. Correct it.")
+    for what in ("x", "edge_weight", "edge_attr"):
+        values = data.get(what)
+        if values is not None and values.is_floating_point() and not values.isfinite().all():
+            place = ", ".join(map(str, (~values.isfinite()).nonzero()[0].tolist()))
+            raise InputError(f"{name}, {what}[{place}]: must be a finite number. Correct it.")
     if data.edge_index.numel() and int(data.edge_index.max()) >= int(data.num_nodes or 0):
         raise InputError(
             f"{name}: edge_index names node {int(data.edge_index.max())}, there are {data.num_nodes}, numbered from 0."
         )
 
 
-def _kind_of(y: Tensor) -> Kind:
-    if not y.is_floating_point():
-        return "classification"
-    labels = y.dim() > 1 and y.size(1) > 1 and bool(((y == 0) | (y == 1)).all())
-    return "multilabel" if labels else "regression"
+def _check_rows(y: Tensor, task: Task, nodes: int, name: str) -> None:
+    if len(y) != (nodes if task == "node" else 1):
+        each = f"a row for each of the {counted(nodes, 'node')}"
+        wanted = each if task == "node" else f"one row for the graph, as y.view(1, -1) has, or {each}"
+        raise InputError(f"{name}: y has shape {list(y.shape)}. It must have {wanted}.")
+
+
+def _check_labelled(split: Split, y: Tensor, name: str) -> None:
+    """Refuses parts with nodes that have no target."""
+    for part, index in split.parts():
+        absent = index[~has_target(y[index])]
+        if len(absent):
+            node = int(absent[0])
+            raise InputError(
+                f"{name}, y[{node}] = {y[node].tolist()}: is no target, but node {node} is in {part}. Correct it, or "
+                f"take such nodes out of the part, {part}_mask."
+            )
+
+
+def _kind_of(y: Tensor, name: str) -> Kind:
+    several = y.dim() > 1 and y.size(1) > 1
+    if several and bool(((y == 0) | (y == 1)).all()):
+        return "multilabel"
+    if several and not y.is_floating_point():
+        raise InputError(
+            f"{name}: y has {y.size(1)} columns of whole numbers up to {int(y.max())}. A class is one column, labels "
+            "are zeros and ones, and values are floating-point numbers: y.float()."
+        )
+    return "regression" if y.is_floating_point() else "classification"
 
 
 def _sizes(parts: Sequence[Tensor | None]) -> tuple[int, ...]:
@@ -275,14 +341,28 @@ def _sizes(parts: Sequence[Tensor | None]) -> tuple[int, ...]:
     return tuple((joined.max(dim=0).values + 1).tolist())
 
 
-def _split_of(graphs: Sequence[Data], task: Task, kind: Kind, y: Tensor, seed: int, train: float, val: float) -> Split:
+def _split_of(
+    graphs: Sequence[Data], task: Task, kind: Kind, y: Tensor, seed: int, train: float, val: float, name: str
+) -> Split:
     first = graphs[0]
     if len(graphs) == 1 and task == "node":
-        if all(f"{part}_mask" in first for part in ("train", "val", "test")):
-            masks = first.train_mask, first.val_mask, first.test_mask
-            return splits.fixed(*masks, seed) if masks[0].dim() > 1 else Split.from_masks("masks", *masks)
+        if all(f"{part}_mask" in first for part in PARTS):
+            return _split_by_masks((first.train_mask, first.val_mask, first.test_mask), len(y), seed, name)
         labels = y if kind == "classification" else None
         labelled = has_target(y).nonzero().flatten()
         return splits.random_fractions(len(y), seed, train=train, val=val, labels=labels, candidates=labelled)
     labels = y.flatten() if task == "graph" and kind == "classification" else None
     return splits.random_fractions(len(graphs), seed, train=train, val=val, labels=labels, unit="graph")
+
+
+def _split_by_masks(masks: tuple[Tensor, Tensor, Tensor], nodes: int, seed: int, name: str) -> Split:
+    """The split that masks describe, of a column by the seed; one without columns, as WikiCS has, is for all splits."""
+    columns = max((mask.size(1) for mask in masks if mask.dim() > 1), default=0)
+    for part, mask in zip(PARTS, masks, strict=True):
+        if mask.shape not in ((nodes,), (nodes, columns)):
+            wanted = f"[{nodes}] or [{nodes}, {columns}]" if columns else f"[{nodes}]"
+            raise InputError(f"{name}, {part}_mask: has shape {list(mask.shape)}. It must have {wanted}.")
+    if not columns:
+        return Split.from_masks("masks", *masks)
+    train, val, test = (mask if mask.dim() > 1 else mask.unsqueeze(1).expand(-1, columns) for mask in masks)
+    return splits.fixed(train, val, test, seed)

@@ -10,8 +10,8 @@ from torch.nn import Module
 from torch_geometric.data import Data
 
 from graphcon import kernels
-from graphcon._calling import arguments
-from graphcon.diagnostics.watching import evaluating, find_core, find_layers, first, given, stream
+from graphcon._calling import arguments, inside
+from graphcon.diagnostics.watching import evaluating, find_core, find_layers, first, given, once, stream
 
 _KEPT = "_parameters_behind_aliases"  # where a module keeps its parameters meanwhile
 
@@ -44,7 +44,7 @@ def gradient_norms(model: Module, data: Data, loss: Callable[[Tensor], Tensor]) 
 
         norms = gradient_norms(model, data, lambda out: F.cross_entropy(out[data.train_mask], data.y[data.train_mask]))
     """
-    norms = _Norms()
+    model, norms = inside(model), _Norms()
     inputs = arguments(model, data)
     if isinstance(x := inputs.get("x"), Tensor) and x.is_floating_point():
         inputs["x"] = x.detach().requires_grad_()
@@ -86,9 +86,14 @@ def _recorded(model: Module, norms: _Norms) -> Iterator[None]:
     core = find_core(model)
     with ExitStack() as undo:
         if core is not None and hasattr(core, "states"):
-            forward = core.forward
+            forward, first_call = core.forward, once(core)
             undo.callback(core.__dict__.pop, "forward", None)
-            core.forward = lambda *args, **kwargs: _walk(core, forward, norms, args, kwargs)
+
+            def walk(*args: Any, **kwargs: Any) -> Tensor:
+                first_call()
+                return _walk(core, forward, norms, args, kwargs)
+
+            core.forward = walk
             yield
             return
         last: list[Tensor] = []

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import Module
 from torch_geometric.data import Data
 
-from graphcon._calling import arguments
+from graphcon._calling import arguments, inside
 from graphcon.diagnostics._per_graph import check_features, in_single_precision
 from graphcon.diagnostics.distance import mean_average_distance
 from graphcon.diagnostics.energy import dirichlet_energy
@@ -91,7 +91,7 @@ def trajectory_table(model: Module, data: Data, loss: Callable[[Tensor], Tensor]
 
         table = trajectory_table(torch_geometric.nn.models.GCN(16, 64, 32, 7), data)
     """
-    rows: list[dict[str, Any]] = []
+    model, rows = inside(model), list[dict[str, Any]]()
     edge_index, batch, nodes = data.edge_index, data.get("batch"), data.num_nodes
     if edge_index is None or nodes is None:
         raise ValueError(f"data={data} has no edge_index: the measures compare neighbours, so it must have the edges")

@@ -64,8 +64,10 @@ def watched(model: Module, see: Callable[[Tensor], None]) -> Iterator[None]:
     core = find_core(model)
     with ExitStack() as hooks:
         if core is not None:
+            first_call = once(core)
 
             def before(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+                first_call()
                 for state in stream(module, *args, **kwargs):
                     see(state)
 
@@ -86,6 +88,21 @@ def watched(model: Module, see: Callable[[Tensor], None]) -> Iterator[None]:
         yield
         if last:
             see(last[0])
+
+
+def once(core: Module) -> Callable[[], None]:
+    """To be told of every call of a core; refuses the second, whose states would follow those of another depth."""
+    calls: list[None] = []
+
+    def called() -> None:
+        if calls:
+            raise ValueError(
+                f"the model calls its {type(core).__name__} more than once, and each call has states of its own: look "
+                "at one call by itself, e.g. at that module with what it is given as data.x"
+            )
+        calls.append(None)
+
+    return called
 
 
 def stream(core: Any, *args: Any, **kwargs: Any) -> Iterator[Tensor]:

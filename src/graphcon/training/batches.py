@@ -14,7 +14,7 @@ from torch.utils.data import DistributedSampler, Sampler
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
-from graphcon._calling import arguments
+from graphcon._calling import arguments, inside
 from graphcon.data import GraphDataset
 from graphcon.errors import InputError
 from graphcon.training.config import DataConfig
@@ -38,7 +38,14 @@ class Batch(NamedTuple):
 
     def run(self, model: Module) -> Tensor:
         """The answers that count."""
-        return self.select(apply(model, self.data))
+        out, y = apply(model, self.data), cast(Tensor, self.data.y)
+        if out.dim() == 0 or len(out) != len(y):
+            raise InputError(
+                f"the model answers with shape {list(out.shape)}, but there are {len(y)} targets, one for each "
+                f"{'graph' if len(y) != self.data.num_nodes else 'node'}: it must answer each with a row, as "
+                "GraphCONNet does with task='node' or task='graph'"
+            )
+        return self.select(out)
 
 
 class Pieces(Protocol):
@@ -167,7 +174,14 @@ def _pieces(data: Data, train: Tensor, config: DataConfig, seed: int) -> Pieces 
 
 def apply(model: Module, data: Data) -> Tensor:
     """Calls a model with what its forward names: any of PyG's models, or one of ours."""
-    return model(**arguments(unwrapped(model), data))  # Fabric's wrapper takes anything
+    own = inside(unwrapped(model))
+    out = model(**arguments(own, data))  # Fabric's wrapper takes anything
+    if not isinstance(out, Tensor):
+        raise InputError(
+            f"{type(own).__name__} returns a {type(out).__name__}, but a model must return one tensor, its answers: "
+            "return the rest by another method"
+        )
+    return out
 
 
 def unwrapped(model: Module) -> Module:

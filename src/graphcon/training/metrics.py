@@ -166,6 +166,7 @@ def build_quick(spec: TaskSpec, name: str) -> MetricCollection:
 
 def update(metrics: MetricCollection, spec: TaskSpec, out: Tensor, y: Tensor) -> None:
     """Feeds answers and targets, in the shape that each kind wants."""
+    _check_outputs(out, spec)
     out = out.detach().float()
     if spec.kind == "classification":
         metrics.update(out.softmax(-1), y)
@@ -180,16 +181,20 @@ def build_loss(spec: TaskSpec, name: str | None, class_weights: Tensor | None) -
     loss = _loss(spec, name, class_weights)
 
     def checked(out: Tensor, y: Tensor) -> Tensor:
-        given = out.size(1) if out.dim() > 1 else 1
-        if given != spec.num_outputs:
-            what = "classes" if spec.kind == "classification" else "labels" if spec.kind == "multilabel" else "values"
-            raise InputError(
-                f"the model has {given} outputs, but the target has {spec.num_outputs} {what}: "
-                f"build it with out_channels={spec.num_outputs}"
-            )
+        _check_outputs(out, spec)
         return loss(out, y)
 
     return checked
+
+
+def _check_outputs(out: Tensor, spec: TaskSpec) -> None:
+    given = out.size(1) if out.dim() > 1 else 1
+    if given != spec.num_outputs:
+        what = "classes" if spec.kind == "classification" else "labels" if spec.kind == "multilabel" else "values"
+        raise InputError(
+            f"the model has {given} outputs, but the target has {spec.num_outputs} {what}: "
+            f"build it with out_channels={spec.num_outputs}"
+        )
 
 
 def _loss(spec: TaskSpec, name: str | None, class_weights: Tensor | None) -> Callable[[Tensor, Tensor], Tensor]:

@@ -29,6 +29,9 @@ INCIDENTAL = (
     "data.workers",
 )
 
+#: What others call a value of ours.
+_ELSEWHERE = {"gpu": "cuda"}
+
 
 def packaged() -> dict[str, Path]:
     """The recipes that come with the package, by name."""
@@ -218,7 +221,7 @@ def convert(kind: Any, value: Any, where: str, path: tuple[str, ...]) -> Any:
         return convert(options[-1], value, where, path)
     if origin is Literal:
         if value not in arguments:
-            hint = did_you_mean(value, map(str, arguments))
+            hint = did_you_mean(_ELSEWHERE.get(str(value), value), map(str, arguments))
             raise _wrong(where, path, value, f"one of {', '.join(map(repr, arguments))}{hint and f'.{hint}'}")
         return value
     if origin is tuple:
