@@ -4,10 +4,10 @@ import math
 import pytest
 import torch
 from torch import Tensor
-from torch_geometric.nn import GCNConv
+from torch_geometric.nn import GATConv, GCNConv
 
 from graphcon import GraphCON
-from graphcon.integrators import IMEX, INTEGRATORS, Adaptive, Strang, oscillator_flow
+from graphcon.integrators import IMEX, INTEGRATORS, Adaptive, Strang, adaptive, oscillator_flow
 
 from graphs import random_graph
 
@@ -106,3 +106,22 @@ def test_every_integrator_states_its_facts():
 def test_dropout_and_a_solver_that_repeats_its_calls_are_refused_together(problem):
     with pytest.raises(ValueError, match="the same at every call"):
         GraphCON(problem[0], 4, integrator="adaptive", dropout=0.5)
+
+
+def test_a_layer_that_drops_at_random_is_refused_by_a_solver_that_repeats_its_calls():
+    torch.manual_seed(0)
+    network = GraphCON(GATConv(CHANNELS, CHANNELS, dropout=0.5), 2, integrator="adaptive")
+    x, edge_index = torch.randn(NODES, CHANNELS), random_graph(NODES, 20)
+    before = torch.get_rng_state()
+    with pytest.raises(ValueError, match=r"not the same at a second call.*dropout=0.0.*integrator='strang'"):
+        network(x, edge_index)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert network.eval()(x, edge_index).isfinite().all()
+
+
+def test_a_solver_that_does_not_get_through_a_step_says_so(problem, monkeypatch):
+    monkeypatch.setattr(adaptive, "MOST_STEPS", 20)
+    conv, x, edge_index = problem
+    network = GraphCON(conv, 1, integrator="adaptive", act=lambda f: 1e6 * torch.sin(1e6 * f))
+    with pytest.raises(ArithmeticError, match=r"did not get through a step of dt=0.5.*larger tolerances"):
+        network(x, edge_index)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch_geometric.nn import (
     GATConv,
     GATv2Conv,
     GCNConv,
+    GINConv,
     Linear,
     MessagePassing,
     ResGatedGraphConv,
@@ -380,3 +382,98 @@ def test_numbers_of_two_types_are_never_read_as_one(make: Callable[[], GraphCON]
     x, edge_index = torch.randn(NODES, C), random_graph(NODES, 20)
     with pytest.raises((RuntimeError, TypeError), match=r"same dtype|all must be of one type"):
         make()(x, edge_index)
+
+
+@pytest.mark.parametrize("width", [1, 32, 128])
+def test_a_network_of_another_width_inside_a_layer_is_refused_on_a_large_graph_too(width: int):
+    network = GraphCON(GINConv(torch.nn.Linear(64, width)), 3)
+    x, edge_index = torch.randn(500, 64), random_graph(500, 5000)
+    assert kernels.bind(network.coupling, x, (edge_index,), {}) is not None
+    with torch.no_grad(), pytest.raises(ValueError, match=rf"turns 64 channels into {width}"):
+        network(x, edge_index)
+
+
+@pytest.mark.parametrize("served", [True, False], ids=["kernels", "plain"])
+@pytest.mark.parametrize("what", ["norm", "act"])
+def test_what_a_normalisation_or_an_activation_makes_too_narrow_is_refused(what: str, served: bool):
+    options = {"norm": [torch.nn.Linear(C, 1)], "act": lambda f: f.sum(-1, keepdim=True)}
+    network = GraphCON(build("gcn"), 1, **{what: options[what]})
+    message = rf"{what} .* returned shape \[9, 1\] for x of shape \[9, 8\]"
+    with nullcontext() if served else kernels.disabled(), pytest.raises(ValueError, match=message):
+        network(torch.randn(NODES, C), random_graph(NODES, 20))
+
+
+def _ones(*size: int) -> torch.nn.Parameter:
+    return torch.nn.Parameter(torch.ones(size))
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "other"),
+    [
+        ("gcn", "bias", _ones(1)),
+        ("gat", "att_src", _ones(1, 1, 1)),
+        ("gat", "bias", _ones(1)),
+        ("gatv2", "att", _ones(1, 1, 1)),
+        ("res gated", "bias", _ones(1)),
+        ("sage", "lin_r", torch.nn.Linear(C, 1, bias=False)),
+        ("transformer", "lin_skip", torch.nn.Linear(C, 1)),
+        ("residual gcn", "lin", torch.nn.Linear(C, 1, bias=False)),
+    ],
+    ids=str,
+)
+def test_parameters_that_are_spread_over_channels_are_so_on_the_kernels_too(name: str, part: str, other: Any):
+    layer, x, edge_index = build(name), torch.randn(NODES, C), random_graph(NODES, 20)
+    setattr(layer, part, other)
+    network = GraphCON(layer, 3, act="tanh")
+    found = _gradients(network, network(x, edge_index).square().sum())
+    with kernels.disabled():
+        expected = _gradients(network, network(x, edge_index).square().sum())
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "other"),
+    [
+        ("gcn", "lin", torch.nn.Linear(C, 4, bias=False)),
+        ("gcn", "lin", torch.nn.Linear(4, C, bias=False)),
+        ("gatv2 attributed", "lin_edge", torch.nn.Linear(EDGE_DIM, 4, bias=False)),
+        ("transformer beta", "lin_key", torch.nn.Linear(C, 4)),
+        ("residual gcn", "lin", torch.nn.Linear(1, C, bias=False)),
+    ],
+    ids=str,
+)
+def test_parameters_that_do_not_fit_are_refused_as_the_layer_refuses_them(name: str, part: str, other: Any):
+    layer, x, edge_index = build(name), torch.randn(1000, C), random_graph(1000, 8000)
+    setattr(layer, part, other)
+    with pytest.raises((RuntimeError, IndexError)):
+        GraphCON(layer, 3)(x, edge_index, **CASES[name].per_edge(edge_index.size(1), x.dtype))
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("size", [(), (1,)], ids=str)
+@pytest.mark.parametrize("name", ["gcn", "gin"])
+def test_one_learned_coefficient_for_all_channels_is_one_for_each(name: str, size: tuple[int, ...], layers: int):
+    network = GraphCON(build(name) if layers == 1 else [build(name) for _ in range(3)], 3, trainable=True)
+    network.raw_alpha, network.raw_gamma = (torch.nn.Parameter(torch.full(size, value)) for value in (0.5, 1.0))
+    x, edge_index = torch.randn(1000, C), random_graph(1000, 50_000)  # so large that GIN is served
+    found = _gradients(network, network(x, edge_index).square().mean())
+    with kernels.disabled():
+        expected = _gradients(network, network(x, edge_index).square().mean())
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "y", [torch.zeros(1, C), torch.zeros(NODES, 1), torch.zeros(5, C), torch.zeros(NODES, C).double()], ids=str
+)
+def test_a_velocity_that_is_not_like_the_state_is_refused_in_a_compiled_program_too(y: Tensor):
+    torch.compiler.reset()
+    compiled = torch.compile(GraphCON(build("gcn"), 3), backend="eager")
+    with pytest.raises((ValueError, TypeError), match=r"a velocity (has the shape|is of the type) of x"):
+        compiled(torch.randn(NODES, C), random_graph(NODES, 20), y=y)
+
+
+@pytest.mark.parametrize("name", ["gmm", "gmm sum"])
+def test_coordinates_that_are_too_few_are_not_made_up(name: str):
+    x, edge_index = torch.randn(NODES, C), random_graph(NODES, 20)
+    with pytest.raises(RuntimeError):
+        GraphCON(build(name), 2)(x, edge_index, edge_attr=torch.rand(edge_index.size(1), EDGE_DIM - 1))

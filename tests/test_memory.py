@@ -7,9 +7,24 @@ from torch import Tensor
 from torch.func import functional_call
 from torch.nn import BatchNorm1d, LazyBatchNorm1d, Linear, Module, ReLU, Sequential
 from torch.nn.utils.parametrizations import spectral_norm
-from torch_geometric.nn import ChebConv, GATConv, GCNConv, GINConv, GraphConv, SAGEConv
+from torch_geometric.nn import (
+    CGConv,
+    ChebConv,
+    FiLMConv,
+    GATConv,
+    GCNConv,
+    GeneralConv,
+    GINConv,
+    GINEConv,
+    GraphConv,
+    SAGEConv,
+    SuperGATConv,
+)
+from torch_geometric.utils import to_torch_csr_tensor
 
 from graphcon import GraphCON, kernels, memory
+from graphcon._validation import arguments_after_x
+from graphcon._validation import messages as messages_of
 from graphcon.integrators import INTEGRATORS
 from graphcon.memory import ONE_LEVEL, segment_lengths
 
@@ -308,6 +323,47 @@ def test_auto_stores_what_is_small_and_recomputes_what_is_large(monkeypatch):
     monkeypatch.setattr(memory, "AUTO_BYTES", 1000)
     assert memory.choose("auto", 1000, x) is memory.checkpoint
     assert memory.choose("store", 1000, x) is memory.store
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda c: GINEConv(Linear(c, c), edge_dim=1),
+        lambda c: SuperGATConv(c, c),
+        lambda c: FiLMConv(c, c),
+        lambda c: CGConv(c, dim=1),
+        lambda c: GeneralConv(c, c, in_edge_channels=1),
+    ],
+)
+def test_auto_expects_what_a_layer_keeps_of_its_messages_within_a_factor_of_three(monkeypatch, make):
+    channels, edges = 32, random_graph(100, 8000)
+    layer, x = make(channels), torch.randn(100, channels, requires_grad=True)
+    takes = {"edge_attr": torch.rand(edges.size(1), 1)} if "edge_attr" in arguments_after_x(layer) else {}
+    kept = {}
+
+    def keep(value: Tensor) -> Tensor:
+        kept[value.untyped_storage().data_ptr()] = value, value.untyped_storage().nbytes()
+        return value
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda value: value):
+        GraphCON(layer, 4, memory="store")(x, edges, **takes)
+    total = sum(size for _, size in kept.values())
+    messages = messages_of(layer, edges, x)
+    monkeypatch.setattr(memory, "AUTO_BYTES", 3 * total)
+    assert memory.choose("auto", 4, x, messages) is memory.store
+    monkeypatch.setattr(memory, "AUTO_BYTES", total // 3)
+    assert memory.choose("auto", 4, x, messages) is memory.checkpoint
+
+
+def test_messages_that_are_never_made_do_not_count():
+    layer, x = GATConv(CHANNELS, CHANNELS, heads=3, concat=False), _x()
+    loops = EDGES.size(1)
+    assert messages_of(layer, EDGES, x) == 3 * loops * CHANNELS
+    adjacency = to_torch_csr_tensor(EDGES, size=(NODES, NODES))
+    assert messages_of(layer, adjacency, x) > 0
+    assert messages_of(GraphConv(CHANNELS, CHANNELS), adjacency, x) == 0
+    network = GraphCON(layer, 2)
+    assert (network._prepare(x, None, (EDGES,), {})[2] == 0) == kernels.enabled()
 
 
 def test_auto_stores_within_the_transforms_of_torch(monkeypatch):

@@ -166,3 +166,23 @@ def test_what_is_degenerate_for_the_papers_scheme_is_not_for_the_others(integrat
         GraphCON(GCNConv(2, 2), 3, dt=1.0, alpha=1.0, gamma=1.0, integrator=integrator).stability.regime
         == "oscillating"
     )
+
+
+@pytest.mark.parametrize("analysis", [analyse, analyse_exact, lambda *numbers: coupled_growth(*numbers, 0.5)])
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ((-1.0, 0.5, 1.0), "dt=-1.0, but dt must be finite and positive"),
+        ((0.0, 0.5, 1.0), "dt=0.0, but dt must be finite and positive"),
+        ((0.5, math.nan, 1.0), "alpha=nan, but alpha must be finite and not negative"),
+        ((0.5, 0.5, -1.0), "gamma=-1.0, but gamma must be finite and not negative"),
+    ],
+)
+def test_numbers_that_no_step_can_have_are_refused(analysis, numbers: tuple[float, ...], message: str):
+    with pytest.raises(ValueError, match=message):
+        analysis(*numbers)
+
+
+def test_a_step_beyond_all_bounds_is_unstable():
+    with pytest.warns(UnstableDynamicsWarning, match=r"dt = 1e\+100 is not below 1.562"):
+        GraphCON(GCNConv(2, 2), 3, dt=1e100)

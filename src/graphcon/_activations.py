@@ -18,6 +18,8 @@ def resolve_act(act: str | Callable[[Tensor], Tensor] | None, **options: Any) ->
     try:
         if isinstance(act, type) and issubclass(act, Module):
             return act(**options)
+        if not isinstance(act, str):
+            raise TypeError("neither a name nor a class of modules, which PyG would hand on as it is")
         return cast(Callable[[Tensor], Tensor], activation_resolver(act, **options))
     except (TypeError, ValueError):
         taking = f" that takes {options}" if options else ""

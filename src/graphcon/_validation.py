@@ -83,6 +83,7 @@ def check_coupling_and_steps(coupling: Any, steps: Any) -> tuple[Module, int]:
                 f"coupling[{n}]={layer!r} is a {type(layer).__name__}, but must be a layer (a torch.nn.Module)"
             )
         check_declared_width(layer)
+    check_same_width(layers)
     if steps is not None and steps != len(layers):
         raise ValueError(
             f"steps={steps}, but coupling lists {len(layers)} layers, one per step: leave steps out, "
@@ -144,6 +145,18 @@ def check_declared_width(layer: Module) -> None:
         raise ValueError(_other_width(layer, taken, given))
 
 
+def check_same_width(layers: Sequence[Module]) -> None:
+    """Refuses layers that say they take states of different widths: one state goes through all."""
+    widths = [(n, taken) for n, layer in enumerate(layers) if (taken := width(layer)) is not None]
+    for n, taken in widths[1:]:
+        first, channels = widths[0]
+        if taken != channels:
+            raise ValueError(
+                f"coupling[{n}]={layers[n]} takes {taken} channels and coupling[{first}]={layers[first]} {channels}, "
+                "but one state goes through all layers of the list: give all of them the same number of channels"
+            )
+
+
 def _other_width(layer: Module, taken: int, given: int) -> str:
     heads = getattr(layer, "heads", 1)
     if getattr(layer, "concat", False) is True and isinstance(heads, int) and heads > 1:
@@ -160,21 +173,39 @@ def _other_width(layer: Module, taken: int, given: int) -> str:
     )
 
 
-def check_force(force: Any, x: Tensor, layer: Module) -> None:
-    """Refuses what a layer returned if it cannot be added to the state."""
+def check_force(force: Any, x: Tensor, layer: Any, name: str = "coupling") -> None:
+    """Refuses what a layer returned, or its normalisation or activation, if it cannot be added to the state."""
     if not isinstance(force, Tensor):
         raise TypeError(
-            f"coupling {layer} returned a {type(force).__name__}, but must return one tensor of the shape of x, "
+            f"{name} {layer} returned a {type(force).__name__}, but must return one tensor of the shape of x, "
             f"{list(x.shape)}"
         )
     if force.shape == x.shape:
         return
-    if force.shape[:-1] == x.shape[:-1]:
+    if name == "coupling" and force.shape[:-1] == x.shape[:-1]:
         raise ValueError(_other_width(layer, x.size(-1), force.size(-1)))
     raise ValueError(
-        f"coupling {layer} returned shape {list(force.shape)} for x of shape {list(x.shape)}, "
+        f"{name} {layer} returned shape {list(force.shape)} for x of shape {list(x.shape)}, "
         "but must return the shape it was given"
     )
+
+
+def messages(layer: Module, edge_index: Any, x: Tensor) -> int:
+    """How many numbers the messages of a layer along all edges have; none where it multiplies by a sparse matrix.
+
+    Args:
+        layer: The layer, on its own path.
+        edge_index: The edges; None where it takes none.
+        x: A state it is called with.
+    """
+    if isinstance(edge_index, Tensor) and edge_index.layout is torch.strided:
+        edges = edge_index.size(1)
+    elif edge_index is None or getattr(layer, "fuse", False):
+        return 0
+    else:
+        edges = edge_index._nnz() if isinstance(edge_index, Tensor) else edge_index.nnz()
+    heads = getattr(layer, "heads", 1) if getattr(layer, "concat", True) is False else 1  # each of the whole width
+    return edges * (heads if isinstance(heads, int) else 1) * x.size(-1) * math.prod(x.shape[:-2])
 
 
 def refuse_proxy(x: Any) -> None:
@@ -193,6 +224,11 @@ def check_state(x: Any, y: Any, layer: Module) -> None:
         raise TypeError(f"x is a {type(x).__name__}, but must be a tensor of shape [nodes, channels]")
     if x.dim() < 2:
         raise ValueError(f"x has shape {list(x.shape)}, but must have shape [nodes, channels]")
+    if x.is_complex():
+        raise TypeError(
+            f"x is {x.dtype}, but the state of an oscillator is a real number: give the parts as channels of their "
+            "own, torch.cat([x.real, x.imag], dim=-1)"
+        )
     if not x.is_floating_point():
         raise TypeError(f"x is {x.dtype}, but the state of an oscillator is a real number: use x.float()")
     if (channels := width(layer)) is not None and x.size(-1) != channels:
@@ -245,6 +281,11 @@ def check_graph(given: dict[str, Any], x: Tensor) -> None:
         return
     for name in ("edge_weight", "edge_attr"):
         value = given.get(name)
+        if name == "edge_weight" and value is not None and not isinstance(value, Tensor):
+            raise TypeError(
+                f"edge_weight is a {type(value).__name__}, but must be a tensor of shape [{edge_index.size(1)}], a "
+                "number for each edge: use torch.tensor"
+            )
         if isinstance(value, Tensor) and (value.dim() == 0 or len(value) != edge_index.size(1)):
             raise ValueError(
                 f"{name} has shape {list(value.shape)}, but edge_index has {edge_index.size(1)} edges: "

@@ -126,8 +126,8 @@ class GraphCON(Coefficients):
             return_velocity (bool, optional): Returns :math:`(X_N, Y_N)`. (default: :obj:`False`)
             **kwargs: What the coupling takes by name, e.g. ``edge_weight``.
         """
-        walk, state = self._prepare(x, y, args, kwargs)
-        run = memories.choose(self.memory, self.steps, x)
+        walk, state, messages = self._prepare(x, y, args, kwargs)
+        run = memories.choose(self.memory, self.steps, x, messages)
         x, y = run(walk, state, self.steps, self, self._by_name(args, kwargs))[:2]
         return (x, y) if return_velocity else x
 
@@ -182,7 +182,7 @@ class GraphCON(Coefficients):
             return_velocity (bool, optional): Yields pairs :math:`(X_n, Y_n)`. (default: :obj:`False`)
             **kwargs: What the coupling takes by name.
         """
-        walk, state = self._prepare(x, y, args, kwargs)
+        walk, state, _ = self._prepare(x, y, args, kwargs)
         yield state[:2] if return_velocity else state[0]
         for n in range(self.steps):
             state = walk(n, n + 1, *state)
@@ -199,10 +199,12 @@ class GraphCON(Coefficients):
 
     def _prepare(
         self, x: Tensor, y: Tensor | None, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Callable[..., State], State]:
-        """Checks what comes in; returns the walk ``(first, last, x, y, *carried) -> state`` and the first state."""
+    ) -> tuple[Callable[..., State], State, int]:
+        """Checks what comes in; returns the walk ``(first, last, x, y, *carried) -> state``, the first state, and how
+        many numbers the messages of a step have.
+        """
+        validation.check_state(x, y, self._layer(0))
         if not torch.compiler.is_compiling():
-            validation.check_state(x, y, self._layer(0))
             validation.check_graph(self._by_name(args, kwargs), x)
             self._materialize(x)
         elif self._waiting:
@@ -215,7 +217,7 @@ class GraphCON(Coefficients):
             validation.check_parameters(x, self._layer(0))
         source = None if self.beta is None else self.beta * x
         walk = self._fused(couplings, x, source) or self._step_by_step(couplings, source, args, kwargs)
-        return watched(walk, self), (x, x if y is None else y)
+        return watched(walk, self), (x, x if y is None else y), self._messages(couplings, x, args, kwargs)
 
     def _bound(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Coupling | None]:
         """The layers on the kernels, where these cover them: learned coefficients, too, must be of the type of x."""
@@ -224,6 +226,16 @@ class GraphCON(Coefficients):
             return [None for _ in self._layers()]
         return [kernels.bind(layer, x, args, kwargs) for layer in self._layers()]
 
+    def _messages(
+        self, couplings: list[Coupling | None], x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> int:
+        """How many numbers the messages of a step have, in layers on their own path: kernels make none."""
+        if None not in couplings:
+            return 0
+        edge_index = self._by_name(args, kwargs).get("edge_index")
+        pairs = zip(self._layers(), couplings, strict=True)
+        return max(validation.messages(layer, edge_index, x) for layer, bound in pairs if bound is None)
+
     def _fused(self, couplings: list[Coupling | None], x: Tensor, source: Tensor | None) -> Callable[..., State] | None:
         """The walk on kernels that do a whole step of the paper's scheme in one pass, where there are such."""
         served = [coupling for coupling in couplings if coupling is not None]
@@ -231,8 +243,8 @@ class GraphCON(Coefficients):
             return None
         if type(self.dropout) is not Dropout or not kernels.untouched(self.dropout) or self.dropout.p >= 1.0:
             return None
-        if self.norms is not None:
-            served = [_then(served[0 if self.shared else n], self.norms[n]) for n in range(self.steps)]
+        different = len(served) if self.norms is None else self.steps
+        served = [self._checked(n, served[0 if self.shared else n]) for n in range(different)]
         dropout = self.dropout.p if self.dropout.training else 0.0
         coefficients = {"dt": self.dt, "alpha": self.alpha, "gamma": self.gamma, "source": source}
         return kernels.fuse(served, x, self.steps, act=self.act, dropout=dropout, **coefficients)
@@ -250,9 +262,10 @@ class GraphCON(Coefficients):
             layer, bound = self._layer(n), couplings[0 if self.shared else n]
 
             def at(x: Tensor) -> Tensor:
-                f = layer(x, *args, **kwargs) if bound is None else bound(x)
-                validation.check_force(f, x, layer)
-                return self.dropout(self.act(self._argument(n, source, f)))
+                f = self._normalised(n, x, layer(x, *args, **kwargs) if bound is None else bound(x))
+                f = self.act(f if source is None else f + source)
+                validation.check_force(f, x, name_of(self.act), name="act")
+                return self.dropout(f)
 
             return at
 
@@ -264,10 +277,20 @@ class GraphCON(Coefficients):
 
         return walk
 
-    def _argument(self, n: int, source: Tensor | None, f: Tensor) -> Tensor:
-        """What the activation is taken of in step n: what the layer says, normalised, and the source."""
-        f = f if self.norms is None else self.norms[n](f)
-        return f if source is None else f + source
+    def _checked(self, n: int, coupling: Coupling) -> Coupling:
+        """The layer of step n and its normalisation; what is a kernel from end to end returns the shape it is given."""
+        if self.norms is None and isinstance(coupling, kernels.Coupling):
+            return coupling
+        return lambda x: self._normalised(n, x, coupling(x))
+
+    def _normalised(self, n: int, x: Tensor, f: Tensor) -> Tensor:
+        """What the layer of step n says of x, normalised; both of the shape of x."""
+        validation.check_force(f, x, self._layer(n))
+        if self.norms is None:
+            return f
+        f = self.norms[n](f)
+        validation.check_force(f, x, self.norms[n], name="norm")
+        return f
 
     def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         return dict(zip(self._takes, args, strict=False)) | kwargs
@@ -320,7 +343,3 @@ def _resolve_integrator(integrator: str | Integrator) -> Integrator:
     if isinstance(integrator, Integrator):
         return integrator
     return INTEGRATORS[validation.check_choice("integrator", integrator, list(INTEGRATORS))]()
-
-
-def _then(f: Coupling, norm: Module) -> Coupling:
-    return lambda x: norm(f(x))

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from graphcon._validation import check_number
+
 Regime = Literal["degenerate", "unstable", "overdamped", "oscillating", "conservative"]
 
 # Products such as alpha * dt carry a rounding error of a few ulps; 0.1 * 10 must count as 1.
@@ -81,9 +83,10 @@ def analyse(dt: float, alpha: float, gamma: float) -> Stability:
         alpha: The damping, not negative.
         gamma: The squared frequency, not negative.
     """
+    dt, alpha, gamma = _checked(dt, alpha, gamma)
     damping, restoring = alpha * dt, gamma * dt * dt
     determinant, trace = 1.0 - damping, 2.0 - damping - restoring
-    apart = (damping - restoring) ** 2
+    apart = (damping - restoring) * (damping - restoring)  # a power would refuse what is too large for a number
     discriminant = apart - 4.0 * restoring * determinant  # trace² - 4 determinant, without the cancellation
     radius = math.sqrt(determinant) if discriminant < 0.0 else (abs(trace) + math.sqrt(discriminant)) / 2.0
     max_dt = _max_dt(alpha, gamma)
@@ -133,6 +136,7 @@ def coupled_growth(dt: float, alpha: float, gamma: float, eigenvalue: complex) -
         gamma: The squared frequency, not negative.
         eigenvalue: An eigenvalue of the force.
     """
+    dt, alpha, gamma = _checked(dt, alpha, gamma)
     trace = 2.0 - alpha * dt - (gamma - eigenvalue) * dt * dt
     root = cmath.sqrt(trace * trace - 4.0 * (1.0 - alpha * dt))
     return max(abs(trace + root), abs(trace - root)) / 2.0
@@ -145,6 +149,15 @@ def _max_dt(alpha: float, gamma: float) -> float:
     return 4.0 / (alpha + math.sqrt(alpha * alpha + 4.0 * gamma))
 
 
+def _checked(dt: float, alpha: float, gamma: float) -> tuple[float, float, float]:
+    """The three as numbers that a step can have."""
+    return (
+        check_number("dt", dt, positive=True),
+        check_number("alpha", alpha, positive=False),
+        check_number("gamma", gamma, positive=False),
+    )
+
+
 def analyse_exact(dt: float, alpha: float, gamma: float) -> Stability:
     r"""Classifies the exact flow of :math:`X'' = -\gamma X - \alpha X'`, which `strang` and `adaptive` follow.
 
@@ -155,6 +168,7 @@ def analyse_exact(dt: float, alpha: float, gamma: float) -> Stability:
         alpha: The damping, not negative.
         gamma: The squared frequency, not negative.
     """
+    dt, alpha, gamma = _checked(dt, alpha, gamma)
     if alpha == 0.0 and gamma == 0.0:
         return Stability("unstable", 0.0, 1.0, _DRIFT, _DRIFT_CURE)
     if alpha == 0.0:

@@ -90,9 +90,26 @@ class Coupling:
         return self.plan == other.plan and self.graph is other.graph and self.edge is other.edge and fixed
 
     def alike(self, x: Tensor) -> bool:
-        """Whether all its numbers are of the type of x, and in the same place: loops take nothing else."""
+        """Whether all its numbers are of the type of x, in the same place and as many as planned.
+
+        Loops take nothing else: they would read the bits of one type as those of another, and beyond the end.
+        """
         parts = *self.weight, *self.shift, *self.vector, self.bias, self.edge
-        return all(part is None or (part.dtype is x.dtype and part.device == x.device) for part in parts)
+        same = all(part is None or (part.dtype is x.dtype and part.device == x.device) for part in parts)
+        return same and self._has_planned_shapes(x.size(1))
+
+    def _has_planned_shapes(self, channels: int) -> bool:
+        plan, rows = self.plan, self.plan.rows(channels)
+        head = (1, plan.heads, plan.width)
+        weight: list[tuple[int, ...]] = [(length, channels) for length in rows]
+        weight[1:1] = [head] * 2 if plan.kind == "additive" else []
+        return (
+            [part.shape for part in self.weight] == weight
+            and [part.shape for part in self.shift] == [(length,) for length in rows if plan.shift]
+            and [part.shape for part in self.vector] == [head for _ in range(plan.kind == "dynamic")]
+            and (self.bias is None or self.bias.numel() == self.bias.size(-1) == channels)
+            and (self.edge is None or self.edge.size(1) == plan.terms)
+        )
 
     def _edge(self, x: Tensor) -> Tensor:
         return x.new_empty(0, self.plan.sums) if self.edge is None else self.edge
@@ -115,10 +132,13 @@ class Oscillation:
 
     def coefficients(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Alpha and gamma, one per channel."""
-        alpha, gamma = (
-            value if isinstance(value, Tensor) else constant(value, x.size(-1), x) for value in (self.alpha, self.gamma)
-        )
-        return alpha, gamma
+        return _per_channel(self.alpha, x), _per_channel(self.gamma, x)
+
+    def fits(self, x: Tensor) -> bool:
+        """Whether alpha and gamma are numbers like those of x, one for all channels or one for each."""
+        learned = [value for value in (self.alpha, self.gamma) if isinstance(value, Tensor)]
+        shapes = (), (1,), x.shape[1:]
+        return all(v.dtype is x.dtype and v.device == x.device and v.shape in shapes for v in learned)
 
     def into(self, plan: Plan) -> Plan:
         return replace(plan, act=self.act, act_leak=self.act_leak, dropout=self.dropout, dt=self.dt)
@@ -173,10 +193,17 @@ def walk_steps(
             else:
                 force = couplings[at](x)
                 _refuse_other_types(x, force)
+                _refuse_other_shape(x, force)
                 x, y, _ = oscillate(force, x, y, alpha, gamma, seeds[n], *numbers)
         return x, y
 
     return run
+
+
+def _per_channel(value: float | Tensor, x: Tensor) -> Tensor:
+    if not isinstance(value, Tensor):
+        return constant(value, x.size(-1), x)
+    return value if value.shape == x.shape[1:] else value.expand(x.size(-1)).contiguous()
 
 
 def _refuse_other_types(x: Tensor, *others: Tensor) -> None:
@@ -186,4 +213,13 @@ def _refuse_other_types(x: Tensor, *others: Tensor) -> None:
         raise TypeError(
             f"numbers of {x.dtype} and of {other} meet in one step, but all must be of one type: let the activation "
             "and the normalisation return the type they are given"
+        )
+
+
+def _refuse_other_shape(x: Tensor, force: Tensor) -> None:
+    """The loops would read beyond the end of what is smaller than the state."""
+    if force.shape != x.shape:
+        raise ValueError(
+            f"the force has shape {list(force.shape)} and x has {list(x.shape)}, but both must be of one shape: let "
+            "the layer and its normalisation return the shape they are given"
         )

@@ -54,7 +54,7 @@ def bind(layer: Module, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
         return None
     if type(layer) is couplings.Residual:
         inner = bind(layer.coupling, x, args, kwargs) if _as_it_is(layer) and _as_it_is(layer.lin) else None
-        if isinstance(inner, Coupling) and _is_product(layer.lin):
+        if isinstance(inner, Coupling) and _is_product(layer.lin, x.size(1)):
             return _if_alike(inner.plus_linear(layer.lin.weight), x)
         return None if inner is None else lambda x: inner(x) + layer.lin(x)
     if type(layer) not in BINDERS or not _bypassable(cast(pyg.MessagePassing, layer), x):
@@ -87,7 +87,7 @@ def _takes(x: Tensor) -> bool:
 
 
 def _if_alike(bound: Bound | None, x: Tensor) -> Bound | None:
-    """What was bound, unless something in it is of another type than x, which loops would read for what it is not."""
+    """What was bound, unless something in it is of another type than x or of another shape than is planned."""
     return None if isinstance(bound, Coupling) and not bound.alike(x) else bound
 
 
@@ -135,9 +135,9 @@ def _has_its_maps(layer: Module) -> bool:
     )
 
 
-def _is_product(part: Module) -> bool:
-    """Whether a map is its weight and nothing else."""
-    return type(part) in (nn.Linear, pyg.Linear) and part.bias is None
+def _is_product(part: Module, channels: int) -> bool:
+    """Whether a map of so many channels to as many is its weight and nothing else."""
+    return type(part) in (nn.Linear, pyg.Linear) and part.bias is None and part.weight.shape == (channels, channels)
 
 
 def _taken(layer: Module, channels: int) -> Any:

@@ -56,9 +56,11 @@ def fuse(
     known = _code(act)
     if known is None:
         return None
+    oscillation = Oscillation(*known, dropout, dt, alpha, gamma)
+    if not oscillation.fits(x) or (source is not None and source.shape != x.shape):
+        return None
     if source is not None:
         couplings = [_plus(coupling, source) for coupling in couplings]
-    oscillation = Oscillation(*known, dropout, dt, alpha, gamma)
     layers = [coupling for coupling in couplings if isinstance(coupling, Coupling)]
     if len(layers) == len(couplings) == 1:
         return walk_shared(layers[0], oscillation, x, steps)

@@ -114,6 +114,22 @@ class Plan:
         """The width of H."""
         return self.skip_at + (channels if self.skip else 0)
 
+    def rows(self, channels: int) -> list[int]:
+        """The rows of each block of W; in the additive kind the vectors of the scores come on top."""
+        if self.bare:
+            return []
+        values = self.sums * self.width
+        before = {"dynamic": [values], "gated": [values] * 2, "gated-mean": [values] * 2}
+        queries = [self.heads * self.key] * 2 if self.queries else before.get(self.kind, [])
+        return [*queries, values, *([channels] if self.skip else [])]
+
+    @property
+    def terms(self) -> int:
+        """How many numbers an edge brings, where it brings any."""
+        if self.gated:
+            return 2 * self.width
+        return self.heads * self.width if self.kind in ("dynamic", "dot") else self.sums
+
     def sizes(self, nodes: int, channels: int) -> list[int]:
         """How many numbers each of the parameters has."""
         columns, biases = self.columns(channels), nodes if self.source else 1

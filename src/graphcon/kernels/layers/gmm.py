@@ -18,7 +18,7 @@ def bind(layer: Any, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = N
     """
     mean = type(layer.aggr_module) is MeanAggregation
     fits = mean or type(layer.aggr_module) is SumAggregation
-    if edge_attr is None or edge_attr.dim() != 2:
+    if edge_attr is None or edge_attr.dim() != 2 or edge_attr.size(1) != layer.dim:
         return None
     if layer.separate_gaussians or not layer.root_weight or not fits:
         return None

@@ -38,7 +38,9 @@ def bind(
         edge_dropout=layer.dropout if layer.training else 0.0,
     )
     coupling = Coupling(plan, tuple(lin.weight for lin in lins), graph, shift=shift, edge=edge)
-    return _gated_skip(layer, coupling) if layer.beta else coupling
+    if not layer.beta:
+        return coupling
+    return _gated_skip(layer, coupling) if coupling.alike(x) else None
 
 
 def _gated_skip(layer: Any, attention: Coupling) -> Callable[[Tensor], Tensor]:
